@@ -49,11 +49,16 @@ export class ApprovalCase {
 
   readonly #firstContent: string;
 
-  constructor(occurrence: number, event: ListedEvent, atMs: number) {
+  constructor(occurrence: number, event: ListedEvent, atMs: number, firstContent = hexOf(contentText(event), 16)) {
     this.occurrence = occurrence;
     this.event = event;
-    this.#firstContent = hexOf(contentText(event), 16);
+    this.#firstContent = firstContent;
     this.firstMs = atMs;
+  }
+
+  /** As it is now, whatever later documents say of it. Holders are shared: a hold counts whatever a document says. */
+  copy(): ApprovalCase {
+    return Object.assign(new ApprovalCase(this.occurrence, this.event, this.firstMs, this.#firstContent), this);
   }
 
   /**

@@ -3,12 +3,14 @@ import type { Settings } from '../history.ts';
 import type { Observation, Observed } from '../observation.ts';
 import { ApprovalCase } from './approval-case.ts';
 import { BudgetUses } from './budget-uses.ts';
+import { EarlierViews } from './earlier-views.ts';
 import type { Report } from './finding.ts';
-import { FRESH_MS, Grounds } from './grounds.ts';
+import { Grounds } from './grounds.ts';
 import { HoldOfAll } from './hold-of-all.ts';
 import { isWorse, keyOf, type ListedEvent, type ReadDocument, readDocument } from './listed-event.ts';
 import { MustPost } from './must-post.ts';
 import { rulingOf } from './policy.ts';
+import { type StartRequestParts, verdictOn } from './start-request.ts';
 import { isDue, openSince } from './terms.ts';
 
 /** A kill so soon after the answer may come before it is stored. */
@@ -35,8 +37,7 @@ export class Approvals {
   /** A reload of these has begun, and no outcome of it is known yet. */
   #coming: Settings | null = null;
   #document: { readonly read: ReadDocument; readonly atMs: number } | null = null;
-  /** The one before. */
-  #last: { readonly read: ReadDocument; readonly atMs: number } | null = null;
+  readonly #earlier = new EarlierViews();
   readonly #cases = new Map<string, ApprovalCase>();
   /** Somebody may hold it whose hold was not confirmed, or came by the topic. */
   readonly #mayBeHeld = new Set<string>();
@@ -76,6 +77,7 @@ export class Approvals {
       case 'begun':
         this.#settings = each.settings;
         this.#document = null;
+        this.#earlier.forget();
         this.#coming = null;
         return this.#disturbed();
       case 'settings':
@@ -133,7 +135,7 @@ export class Approvals {
         this.#budgets.jumped(each.atMs);
         return this.#disturbed();
       case 'thawed':
-        this.#grounds.thawed(each.atMs);
+        this.#earlier.thawed(each.atMs);
         return this.#disturbed();
       case 'frozen':
       case 'disk':
@@ -152,7 +154,7 @@ export class Approvals {
     if (text === null || atMs - (this.#document?.atMs ?? atMs) > STEADY_MS) this.#disturbed();
     if (text === null) return;
     for (const one of this.#cases.values()) this.#lookAtTerms(one, atMs, wallMs);
-    this.#last = this.#document;
+    this.#earlier.keep({ document: this.#document, cases: this.#cases }, atMs);
     this.#document = { read: readDocument(text), atMs };
     for (const [key, { occurrence, event, isOwn }] of open) {
       const holding = this.#holdingSink(isOwn);
@@ -300,54 +302,34 @@ export class Approvals {
     }
   }
 
-  #posted(key: string, { atMs, wallMs }: Observed<'posted'>): void {
-    const wrong = (why: string) => this.#report('forbidden', atMs, `StartRequest for ${key}: ${why}`);
-    const one = this.#cases.get(key);
-    if (one === undefined) {
-      wrong('this bridge knows no such event');
-      return;
-    }
+  #posted(key: string, at: Observed<'posted'>): void {
+    const { atMs } = at;
+    const views = [{ document: this.#document, cases: this.#cases }, ...this.#earlier.at(atMs)];
+    const verdicts = views.map((view) => verdictOn(key, view, at, this.#startRequestParts(atMs)));
+    const possible = verdicts.filter(({ wrongs }) => wrongs.length === 0);
+    const [newest] = verdicts;
+    if (possible.length === 0) for (const { fault, what } of newest?.wrongs ?? []) this.#report(fault, atMs, what);
+    const [first] = possible;
+    if (first?.restsOn != null && possible.every(({ restsOn }) => restsOn === first.restsOn))
+      this.#postedOn.set(first.restsOn, key);
+    const one = newest?.one;
+    if (one === undefined) return;
     one.wasPosted = true;
-    const listed = this.#listed(key, atMs);
-    if (this.#document === null || atMs - this.#document.atMs > FRESH_MS) wrong('no good document of the last 10 s');
-    if (listed?.EventStatus !== 'Scheduled') wrong('the last document does not list it as Scheduled');
-    if (this.#holdOfAll.isCertain) wrong('an operator holds everything');
-    if (one.holders.size > 0) wrong(`${[...one.holders].join(', ')} holds it`);
-    if (one.heldBySink !== null && this.#holdsBy(one.heldBySink)) wrong('a sink holds it until it is prepared');
-    if (one.submittedMs !== null)
-      this.#report('twice', atMs, `${key} was accepted at ${one.submittedMs} ms, and posted again`);
-    const old = this.#before?.untilMs === atMs ? [this.#before.settings] : [];
-    const settings = [this.#settings, ...old, ...(this.#coming === null ? [] : [this.#coming])];
-    // While nothing can be stored, what was stored last counts.
-    const events = [listed ?? one.event, ...(this.#grounds.mayBeUnstored(atMs) ? [one.event] : [])];
-    const reasons = () =>
-      settings.flatMap((each) =>
-        events.map((event) => this.#grounds.reasonAgainst(one, each, event, { atMs, wallMs })),
-      );
-    if (!reasons().includes(null)) wrong(reasons()[0] ?? '');
-    this.#restsOn(one, key, () => reasons().includes(null));
-    const ruling = rulingOf(this.#settings.approvals, one.event);
-    one.usesBudget = ruling.budgets.length > 0 && !this.#grounds.isVoted(one, this.#settings, ruling, one.event);
-    const others = one.usesBudget && settings.length === 1 ? this.#budgets.exceededWith(one, ruling, atMs) : null;
-    if (others !== null) wrong(`a budget is exceeded together with ${others.join(', ')}`);
+    // What was posted for the event of before is judged again once the bridge knows how it has changed.
+    one.usesBudget = newest?.usesBudget === true && possible.every((verdict) => verdict.one?.event === one.event);
     one.mayBeAccepted = true;
   }
 
-  /** As the last document has it; in the moment of a thaw, as the one before it, if that was Scheduled. */
-  #listed(key: string, atMs: number): ListedEvent | undefined {
-    const documents = atMs === this.#grounds.thawedMs ? [this.#document, this.#last] : [this.#document];
-    const found = documents.flatMap((each) => each?.read.events.find(({ EventId }) => keyOf(EventId) === key) ?? []);
-    return found.find(({ EventStatus }) => EventStatus === 'Scheduled') ?? found[0];
-  }
-
-  /** If only a yes that is not answered yet justifies the StartRequest, its answer must not be a refusal. */
-  #restsOn(one: ApprovalCase, key: string, isJustified: () => boolean): void {
-    const open = one.votes.filter(({ request }) => request !== null && this.#early.has(request));
-    if (open.length !== 1 || !isJustified()) return;
-    const { votes } = one;
-    one.votes = votes.filter((vote) => !open.includes(vote));
-    if (!isJustified()) this.#postedOn.set(open[0]?.request ?? -1, key);
-    one.votes = votes;
+  #startRequestParts(atMs: number): StartRequestParts {
+    const old = this.#before?.untilMs === atMs ? [this.#before.settings] : [];
+    return {
+      grounds: this.#grounds,
+      budgets: this.#budgets,
+      settings: [this.#settings, ...old, ...(this.#coming === null ? [] : [this.#coming])],
+      isAllHeld: this.#holdOfAll.isCertain,
+      isHeldBySink: ({ heldBySink }) => heldBySink !== null && this.#holdsBy(heldBySink),
+      isOpen: (request) => this.#early.has(request),
+    };
   }
 
   #answered({ post, status, atMs }: Observed<'answered'>): void {

@@ -28,10 +28,13 @@ export class BudgetUses {
     this.#jumpedMs = atMs;
   }
 
-  /** Whether the bridge may believe that no budget is exceeded. */
-  isWithin(one: ApprovalCase, { budgets }: Ruling, atMs: number): boolean {
+  /**
+   * Whether the bridge may believe that no budget is exceeded.
+   * @param cases the open ones that it knows
+   */
+  isWithin(one: ApprovalCase, { budgets }: Ruling, atMs: number, cases = this.#cases): boolean {
     if (budgets.length === 0) return true;
-    const open = this.#others(one).filter((other) => other.isInUse);
+    const open = othersOf(one, cases).filter((other) => other.isInUse);
     const ended = this.#hasJumped(atMs) ? [] : this.#ended.filter(({ isSure }) => isSure);
     return exceeded(budgets, one.event, [...open.map(useOf), ...ended], atMs, -ENDED_WITHIN_MS) === null;
   }
@@ -41,7 +44,13 @@ export class BudgetUses {
     if (budgets.length === 0) return true;
     if (this.#hasJumped(atMs)) return false;
     return (
-      exceeded(budgets, one.event, [...this.#others(one).map(useOf), ...this.#ended], atMs, ENDED_WITHIN_MS) === null
+      exceeded(
+        budgets,
+        one.event,
+        [...othersOf(one, this.#cases).map(useOf), ...this.#ended],
+        atMs,
+        ENDED_WITHIN_MS,
+      ) === null
     );
   }
 
@@ -49,19 +58,24 @@ export class BudgetUses {
    * Those that rules have posted within a budget share it, whichever was decided first.
    * @returns the EventIds that exceed it together with this one; null: none do
    */
-  exceededWith(one: ApprovalCase, { budgets }: Ruling, atMs: number): readonly string[] | null {
-    const others = this.#others(one).filter((other) => other.usesBudget && other.isInUse);
+  exceededWith(
+    one: ApprovalCase,
+    { budgets }: Ruling,
+    atMs: number,
+    cases: ReadonlyMap<string, ApprovalCase>,
+  ): readonly string[] | null {
+    const others = othersOf(one, cases).filter((other) => other.usesBudget && other.isInUse);
     const isExceeded = exceeded(budgets, one.event, others.map(useOf), atMs) !== null;
     return isExceeded ? others.map(({ event }) => event.EventId) : null;
-  }
-
-  #others(one: ApprovalCase): readonly ApprovalCase[] {
-    return [...this.#cases.values()].filter((other) => other !== one);
   }
 
   #hasJumped(atMs: number): boolean {
     return atMs - this.#jumpedMs < LONGEST_REST_MS;
   }
+}
+
+function othersOf(one: ApprovalCase, cases: ReadonlyMap<string, ApprovalCase>): readonly ApprovalCase[] {
+  return [...cases.values()].filter((other) => other !== one);
 }
 
 function useOf({ event }: ApprovalCase): Use {

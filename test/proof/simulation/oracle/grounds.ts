@@ -17,7 +17,6 @@ export class Grounds {
   readonly #budgets: BudgetUses;
   /** By event: when an approval of it was first told on the topic. */
   readonly #toldMs = new Map<string, number>();
-  #thawedMs = Number.NEGATIVE_INFINITY;
   #failedMs = Number.NEGATIVE_INFINITY;
 
   /** @param name of the machine */
@@ -26,17 +25,8 @@ export class Grounds {
     this.#budgets = budgets;
   }
 
-  /** The moment of the last thaw. */
-  get thawedMs(): number {
-    return this.#thawedMs;
-  }
-
   told(key: string, atMs: number): void {
     this.#toldMs.set(key, this.#toldMs.get(key) ?? atMs);
-  }
-
-  thawed(atMs: number): void {
-    this.#thawedMs = atMs;
   }
 
   commitFailed(atMs: number): void {
@@ -53,8 +43,17 @@ export class Grounds {
     return this.#failedMs >= atMs;
   }
 
-  /** Null if something justifies it under these settings. */
-  reasonAgainst(one: ApprovalCase, settings: Settings, event: ListedEvent, at: At): string | null {
+  /**
+   * Null if something justifies it under these settings.
+   * @param cases the open ones that the bridge knows; default: all
+   */
+  reasonAgainst(
+    one: ApprovalCase,
+    settings: Settings,
+    event: ListedEvent,
+    at: At,
+    cases?: ReadonlyMap<string, ApprovalCase>,
+  ): string | null {
     const { approvals } = settings;
     if (approvals.dryRun) return 'this is a dry run';
     const ruling = rulingOf(approvals, event);
@@ -64,7 +63,7 @@ export class Grounds {
     const voters = toldMs === undefined ? own : [...own, 'desk'];
     const isVoted = this.isVoted(one, settings, ruling, event);
     if (isVoted && one.votes.some(({ isOwn }) => isOwn)) return null;
-    const byRule = this.#ruleSince(one, ruling, event, at);
+    const byRule = this.#ruleSince(one, ruling, event, at, cases);
     const since = [
       ...(typeof byRule === 'number' ? [byRule] : []),
       ...(isVoted ? [Math.max(one.firstMs, toldMs ?? 0), one.carriedMs ?? Number.POSITIVE_INFINITY] : []),
@@ -97,7 +96,13 @@ export class Grounds {
   }
 
   /** Since when its rule, or the deadline of that, approves it; or why it does not. */
-  #ruleSince(one: ApprovalCase, ruling: Ruling, event: ListedEvent, { atMs, wallMs }: At): number | string {
+  #ruleSince(
+    one: ApprovalCase,
+    ruling: Ruling,
+    event: ListedEvent,
+    { atMs, wallMs }: At,
+    cases?: ReadonlyMap<string, ApprovalCase>,
+  ): number | string {
     const isByDeadline = one.wasDue || isDue(ruling, event, wallMs);
     const openMs = ruling.then === 'approve' ? (one.openMs ?? openSince(one, ruling, atMs, wallMs)) : null;
     if (ruling.then !== 'approve' && !isByDeadline) return 'its rule does not approve';
@@ -105,7 +110,9 @@ export class Grounds {
       if (openMs === null) return 'no window of its rule has opened before NotBefore';
       if (!isOpen(ruling, wallMs)) return 'no window of its rule is open';
     }
-    if (!this.#mayFit(one, ruling, atMs)) return 'a budget of its rule is exceeded';
+    // Without a store nothing is taken back.
+    if (!this.mayBeUnstored(atMs) && !this.#budgets.isWithin(one, ruling, atMs, cases))
+      return 'a budget of its rule is exceeded';
     return ruling.during === null || isByDeadline ? one.firstMs : Math.max(one.firstMs, openMs ?? one.firstMs);
   }
 
@@ -113,10 +120,5 @@ export class Grounds {
   isVoted(one: ApprovalCase, { approvals }: Settings, ruling: Ruling, event: ListedEvent): boolean {
     const own = one.votes.map(({ approver }) => approver);
     return isQuorum(approvals, ruling, event, this.#toldMs.has(keyOf(event.EventId)) ? [...own, 'desk'] : own);
-  }
-
-  /** Without a store nothing is taken back. At a thaw, the document may be new. */
-  #mayFit(one: ApprovalCase, ruling: Ruling, atMs: number): boolean {
-    return atMs === this.#thawedMs || this.mayBeUnstored(atMs) || this.#budgets.isWithin(one, ruling, atMs);
   }
 }
