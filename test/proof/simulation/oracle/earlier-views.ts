@@ -1,4 +1,4 @@
-// What a bridge knew before documents of this very moment → what it may still act by, until it has handled them.
+// What a bridge knew before documents of this very moment → what it may still act by.
 import type { ApprovalCase } from './approval-case.ts';
 import type { ReadDocument } from './listed-event.ts';
 
