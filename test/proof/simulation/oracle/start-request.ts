@@ -1,4 +1,4 @@
-// One StartRequest, what the bridge may know → what is wrong with it, or whose yes alone justifies it.
+// One StartRequest and what the bridge may know → what is wrong with it, or whose yes justifies it.
 import type { Settings } from '../history.ts';
 import type { ApprovalCase } from './approval-case.ts';
 import type { BudgetUses } from './budget-uses.ts';

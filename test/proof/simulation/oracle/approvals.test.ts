@@ -1,0 +1,136 @@
+// StartRequests beside documents of the same moment → those that no state of the bridge allows are found.
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import type { Settings } from '../history.ts';
+import type { Observation } from '../observation.ts';
+import { Approvals, type OpenEvent } from './approvals.ts';
+import type { ListedEvent } from './listed-event.ts';
+
+const SETTINGS: Settings = {
+  metadata: { pollInterval: '1s', timeout: '10s', settle: '30s' },
+  publish: { resources: 'all' },
+  approvals: {
+    approvers: {},
+    required: 'any',
+    policy: [{ when: { impacts: ['Reboot'] }, then: 'approve', budgets: ['web'] }],
+    budgets: { web: { resources: ['web_*'], atMost: 1 } },
+    group: { submit: 'every' },
+    dryRun: false,
+  },
+  sinks: {},
+};
+
+type Seen = Observation extends infer Each
+  ? Each extends unknown
+    ? Omit<Each, 'atMs' | 'wallMs' | 'machine'>
+    : never
+  : never;
+
+/** One bridge, seen from outside. */
+class Site {
+  readonly found: string[] = [];
+  readonly #approvals = new Approvals('web_0', SETTINGS, (fault, _, what) => this.found.push(`${fault}: ${what}`));
+  #open: ReadonlyMap<string, OpenEvent> = new Map();
+  #incarnation = 0;
+
+  constructor() {
+    this.see(0, { kind: 'begun', run: 1, settings: SETTINGS });
+  }
+
+  see(atMs: number, seen: Seen): void {
+    this.#approvals.see({ atMs, wallMs: Date.UTC(2026, 0) + atMs, machine: 0, ...seen } as Observation, this.#open);
+  }
+
+  document(atMs: number, ...events: readonly ListedEvent[]): void {
+    this.#open = new Map(events.map((event) => [event.EventId, { occurrence: 1, isOwn: true, event }]));
+    const text = JSON.stringify({ DocumentIncarnation: ++this.#incarnation, Events: events });
+    this.see(atMs, { kind: 'document', text });
+  }
+
+  post(atMs: number, post: number, eventId: string): void {
+    this.see(atMs, { kind: 'posted', post, eventIds: [eventId] });
+  }
+}
+
+function listed(EventId: string, Resources: readonly string[], more: Partial<ListedEvent> = {}): ListedEvent {
+  const texts = { ResourceType: 'VirtualMachine', NotBefore: '', Description: '', EventSource: 'Platform' };
+  return { ...texts, EventId, EventStatus: 'Scheduled', EventType: 'Reboot', DurationInSeconds: 9, Resources, ...more };
+}
+
+const A = listed('a', ['web_0']);
+const NOT_LISTED = [/a: the last document does not list it as Scheduled$/, /a: this bridge knows no such event$/];
+
+function assertFound(found: readonly string[], ...expected: readonly RegExp[]): void {
+  assert.equal(found.length, expected.length, found.join('\n'));
+  for (const [place, pattern] of expected.entries()) assert.match(found[place] ?? '', pattern);
+}
+
+test('an event that has left the list before is not posted', () => {
+  const site = new Site();
+  site.document(1000, A);
+  site.document(2000);
+  site.post(2000, 1, 'a');
+  assertFound(site.found, NOT_LISTED[1] as RegExp);
+});
+
+test('the first of two documents of one moment may approve what the second one does not list', () => {
+  const site = new Site();
+  site.document(1000, A);
+  site.document(1000);
+  site.post(1000, 1, 'a');
+  assertFound(site.found);
+  site.post(1001, 2, 'a');
+  assertFound(site.found, NOT_LISTED[1] as RegExp);
+});
+
+test('what another process read in this moment approves nothing', () => {
+  const site = new Site();
+  site.document(1000, A);
+  site.document(1000, listed('b', ['web_1'], { EventType: 'Freeze' }));
+  site.see(1000, { kind: 'gone', how: 'kill' });
+  site.see(1000, { kind: 'begun', run: 2, settings: SETTINGS });
+  site.document(1000, { ...A, EventStatus: 'Started' });
+  site.post(1000, 1, 'a');
+  assertFound(site.found, NOT_LISTED[0] as RegExp);
+});
+
+test('at a thaw, the document before may approve while it is 10 s old at most', () => {
+  for (const [thawedMs, expected] of [
+    [11_000, []],
+    [11_001, [NOT_LISTED[1] as RegExp]],
+  ] as const) {
+    const site = new Site();
+    site.document(1000, A);
+    site.see(1500, { kind: 'frozen' });
+    site.see(thawedMs, { kind: 'thawed' });
+    site.document(thawedMs);
+    site.post(thawedMs, 1, 'a');
+    assertFound(site.found, ...expected);
+  }
+});
+
+test('at a thaw, two approvals share a budget by the document before or by the new one', () => {
+  const site = new Site();
+  site.document(1000, A, listed('b', ['web_0']), listed('c', ['web_2']));
+  site.see(1500, { kind: 'frozen' });
+  site.see(5000, { kind: 'thawed' });
+  site.document(5000, A, listed('b', ['web_1']), listed('c', ['web_2']));
+  site.post(5000, 1, 'a');
+  site.post(5000, 2, 'b');
+  assertFound(site.found);
+  site.post(5000, 3, 'c');
+  assert.match(site.found.join('\n'), /c: .*budget/);
+});
+
+test('what was posted for the event of before does not use its budget once it has changed', () => {
+  const site = new Site();
+  site.document(1000, A, listed('b', ['web_0']));
+  site.see(1500, { kind: 'frozen' });
+  site.see(5000, { kind: 'thawed' });
+  site.document(5000, A, listed('b', ['web_1']));
+  site.post(5000, 1, 'b');
+  site.see(5000, { kind: 'answered', post: 1, status: 504 });
+  site.document(6000, A, listed('b', ['web_1']));
+  site.post(6000, 2, 'a');
+  assertFound(site.found);
+});
