@@ -1,4 +1,4 @@
-// StartRequests beside documents of the same moment → those that no state of the bridge allows are found.
+// StartRequests beside documents of the same moment → what no state of the bridge allows is found.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Settings } from '../history.ts';

@@ -312,11 +312,12 @@ export class Approvals {
     const [first] = possible;
     if (first?.restsOn != null && possible.every(({ restsOn }) => restsOn === first.restsOn))
       this.#postedOn.set(first.restsOn, key);
+    for (const { one, usesBudget } of verdicts) if (one !== undefined) one.usesBudget = usesBudget;
     const one = newest?.one;
     if (one === undefined) return;
     one.wasPosted = true;
     // What was posted for the event of before is judged again once the bridge knows how it has changed.
-    one.usesBudget = newest?.usesBudget === true && possible.every((verdict) => verdict.one?.event === one.event);
+    if (possible.some((verdict) => verdict.one?.event !== one.event)) one.usesBudget = false;
     one.mayBeAccepted = true;
   }
 
