@@ -212,7 +212,7 @@ test('a deadline that expires approves what waits, and under a hold it decides',
 test('only a rule with budgets waits until it fits them, from its time on and, for a deadline, until NotBefore', () => {
   const decidedIn = (rules: RulesInForce, minutes: number, approval: EventApproval | null = null) => {
     const after = withAllotment(rules, approval, governed(rules), minute(minutes));
-    return after && after.decision?.by;
+    return after === null ? null : after.decision?.by;
   };
   assert.equal(decidedIn(rulesOf([APPROVE]), 1), null);
   assert.equal(decidedIn(budgeted(APPROVE), 1), 'policy');
