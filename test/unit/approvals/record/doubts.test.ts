@@ -243,12 +243,28 @@ test('an event that went back to Scheduled before its answer was lost is unknown
   assert.equal(fixture.posts.length, 2);
 });
 
-test('an event that went back to Scheduled and started again before its answer was lost is unknown', async (t) => {
-  const { fixture, answer } = await posting(t);
-  change(fixture, STARTED);
-  change(fixture, { eventStatus: 'Scheduled', notBefore: null });
-  change(fixture, STARTED);
-  answer(LOST);
-  await settle();
-  assert.equal(stateOf(fixture), 'unknown');
+for (const [answered, state] of [
+  [LOST, 'unknown'],
+  [again(1000), 'moot'],
+] as const) {
+  test(`an event that went back to Scheduled and started again before its answer: ${state}, once it is there`, async (t) => {
+    const { fixture, answer } = await posting(t);
+    change(fixture, STARTED);
+    change(fixture, { eventStatus: 'Scheduled', notBefore: null });
+    change(fixture, STARTED);
+    answer(answered);
+    await settle();
+    assert.equal(stateOf(fixture), state);
+  });
+}
+
+test('killed twice while the same approval was to be posted: the record says once that it may have been accepted', async (t) => {
+  const { fixture } = await posting(t);
+  restart(t, fixture);
+  const last = restart(t, fixture);
+  assert.equal(hold(last), '409 submitting');
+  assert.deepEqual(
+    answersIn(fixture).filter((reason) => reason !== null),
+    ['lost'],
+  );
 });

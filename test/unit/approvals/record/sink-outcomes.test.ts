@@ -130,6 +130,14 @@ test('of several votes in one batch, the refused one keeps no other back', async
   assert.deepEqual([votesOf(fixture).length, votesOf(fixture, 2, 'b').length], [1, 0]);
 });
 
+test('a vote that is refused again gets a CloudEvent with another id', (t) => {
+  const { fixture, approvals } = opened(t, { ...SETTINGS, required: ['orders'] });
+  prepared(approvals, 'first');
+  prepared(approvals, 'first');
+  const [first, second] = fixture.store.published;
+  assert.equal(second?.id, `${first?.id}:r2`);
+});
+
 test('a vote about an event that got worse since is refused', async (t) => {
   const { fixture, approvals } = opened(t);
   change(fixture, { eventType: 'Reboot' });
