@@ -268,3 +268,32 @@ test('killed twice while the same approval was to be posted: the record says onc
     ['lost'],
   );
 });
+
+test('what the service accepts has the votes that came while it was on its way', async (t) => {
+  const { fixture, approvals, answer } = await posting(t);
+  approve(approvals, 'billing').catch(() => {});
+  answer({ kind: 'accepted' });
+  await settle();
+  const { state, votes } = fixture.store.stored(KEY, 1) ?? {};
+  assert.deepEqual([state, votes?.map(({ approver }) => approver)], ['submitted', ['orders', 'billing']]);
+});
+
+for (const [what, answered] of [
+  ['is accepted', { kind: 'accepted' }],
+  ['is refused', REFUSED],
+  ['is put off', again(1000)],
+  ['is lost', LOST],
+] as const) {
+  test(`an event that is over before its StartRequest ${what} stays unknown, and nothing fails`, async (t) => {
+    const { fixture, answer } = await posting(t);
+    fixture.end(EVENT_ID);
+    fixture.poll();
+    const count = fixture.log.length;
+    answer(answered);
+    await fixture.time.advance(60_000);
+    assert.equal(stateOf(fixture), 'unknown');
+    assert.equal(fixture.posts.length, 1);
+    const faults = fixture.log.slice(count).filter((line) => JSON.parse(line).level >= 50);
+    assert.deepEqual(faults, []);
+  });
+}

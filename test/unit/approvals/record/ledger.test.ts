@@ -160,8 +160,11 @@ test('a doubt is about one occurrence of one event, and ends when it is settled 
   assert.equal(doubts.passedBy(WAITING), 'unknown');
   doubts.see(WAITING);
   assert.equal(doubts.passedBy(WAITING), 'unknown', 'it still waits');
-  doubts.see({ ...WAITING, state: 'submitted' });
-  assert.equal(doubts.passedBy(WAITING), 'moot');
+  for (const state of ['submitted', 'confirmed', 'moot', 'unknown'] as const) {
+    doubts.add(WAITING);
+    doubts.see({ ...WAITING, state });
+    assert.equal(doubts.passedBy(WAITING), 'moot', state);
+  }
   doubts.sent(WAITING);
   doubts.recorded(WAITING, AWAITED_ANSWER);
   doubts.forget(WAITING);
