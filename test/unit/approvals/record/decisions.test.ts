@@ -1,4 +1,4 @@
-// settled: which decision an occurrence has, since when, and when the approvals stay the same object.
+// settled: which decision an occurrence has, since when, and when nothing is stored.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {

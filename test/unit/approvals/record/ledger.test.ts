@@ -1,4 +1,4 @@
-// The ledger and its doubts: what it emits after a commit, and what of an occurrence may have been accepted.
+// The ledger: what it emits after a commit, and what may have been accepted.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { NO_CHANGE, type Pending } from '../../../../src/approvals/record/audit-trail.ts';

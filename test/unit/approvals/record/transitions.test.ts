@@ -1,4 +1,4 @@
-// One occurrence's approvals + a vote, hold, release, deadline, budget or change → its new approvals.
+// An occurrence's approvals + a vote, hold, release, deadline or change → its new approvals.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
