@@ -146,3 +146,15 @@ test('accepted and Started at the same time: both get a line', () => {
     'confirmed',
   ]);
 });
+
+test('a dry run takes votes over with one line each, except those that are void anyway or were refused', () => {
+  const votes = [vote('orders'), vote('billing')];
+  const before = { ...WAITING, votes };
+  assert.deepEqual(told(before, { votes: votes.slice(0, 1), isDryRun: true }), [
+    'void billing token',
+    'void orders token dry-run',
+  ]);
+  const failed = { ...before, state: 'failed' as const };
+  assert.deepEqual(told(failed, { votes, isDryRun: true, state: 'failed' }), []);
+  assert.deepEqual(told({ ...before, isDryRun: true }, { votes, isDryRun: true }), []);
+});

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
+import { Deadlines } from '../../../../src/approvals/record/deadlines.ts';
 import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
 import type { RulesOptions } from '../../../../src/approvals/rules/rules-in-force.ts';
 import { FIRST_PART } from '../../../../src/approvals/views/queries.ts';
@@ -19,7 +20,7 @@ import {
   startRequests,
 } from '../../../virtual/approvals-fixture.ts';
 import { inMinutes, type Story, testStories } from '../../../virtual/approvals-story.ts';
-import { settle } from '../../../virtual/virtual-time.ts';
+import { settle, VirtualTime } from '../../../virtual/virtual-time.ts';
 
 const MINUTE_MS = 60_000;
 
@@ -467,4 +468,18 @@ test('the life of an event names its deadline while it is Scheduled, moved or no
   assert.deepEqual(deadline(), { at: '2026-01-01T00:28:00.000Z', then: 'approve' });
   change(fixture, STARTED);
   assert.equal(deadline(), null);
+});
+
+test('a deadline that was removed is not emitted, also not when all that are due are looked for', () => {
+  const time = new VirtualTime();
+  const deadlines = new Deadlines(time);
+  const emitted: (readonly string[])[] = [];
+  deadlines.due$.subscribe((keys) => emitted.push(keys));
+  for (const key of ['removed', 'kept']) deadlines.set(key, time.wallMs() + MINUTE_MS);
+  deadlines.set('removed', null);
+  time.jumpWall(2 * MINUTE_MS);
+  deadlines.lookAgain();
+  assert.deepEqual(emitted, [['kept']]);
+  deadlines[Symbol.dispose]();
+  assert.equal(time.pending, 0);
 });

@@ -193,3 +193,107 @@ test('an event that is over before the answer to a StartRequest is there, in a d
   fixture.poll();
   assert.equal(stateOf(fixture), 'unknown');
 });
+
+test('killed while a StartRequest was on its way: nobody may hold, and the record says so once, over two restarts', async (t) => {
+  const { fixture } = await posting(t);
+  const next = restart(t, fixture);
+  assert.equal(hold(next), '409 submitting');
+  assert.deepEqual(
+    answersIn(fixture).filter((reason) => reason !== null),
+    ['lost'],
+  );
+  change(fixture, { eventType: 'Reboot' });
+  const last = restart(t, fixture);
+  assert.equal(hold(last), '409 submitting');
+  assert.deepEqual(
+    answersIn(fixture).filter((reason) => reason !== null),
+    ['lost'],
+  );
+  change(fixture, STARTED);
+  assert.equal(stateOf(fixture), 'unknown');
+});
+
+test('no doubt is left over a restart if nothing was to be posted', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t, { required: 'all' });
+  await approve(approvals);
+  const next = restart(t, fixture, { required: 'all' });
+  assert.equal(hold(next), '201 held');
+  assert.deepEqual(answersIn(fixture), []);
+});
+
+test('a change that leaves an approval on its way adds no line to the record', async (t) => {
+  const { fixture, answer } = await posting(t);
+  change(fixture, { description: 'changed' });
+  assert.deepEqual(answersIn(fixture), []);
+  answer({ kind: 'accepted' });
+  await settle();
+  assert.equal(stateOf(fixture), 'submitted');
+});
+
+test('an event that went back to Scheduled before its answer was lost is unknown, and can be approved again', async (t) => {
+  const { fixture, approvals, answer } = await posting(t);
+  change(fixture, STARTED);
+  change(fixture, { eventStatus: 'Scheduled', notBefore: null });
+  answer(LOST);
+  await settle();
+  assert.equal(stateOf(fixture), 'unknown');
+  approve(approvals).catch(() => {});
+  await fixture.time.advance(1000);
+  assert.equal(stateOf(fixture), 'submitted');
+  assert.equal(fixture.posts.length, 2);
+});
+
+for (const [answered, state] of [
+  [LOST, 'unknown'],
+  [again(1000), 'moot'],
+] as const) {
+  test(`an event that went back to Scheduled and started again before its answer: ${state}, once it is there`, async (t) => {
+    const { fixture, answer } = await posting(t);
+    change(fixture, STARTED);
+    change(fixture, { eventStatus: 'Scheduled', notBefore: null });
+    change(fixture, STARTED);
+    answer(answered);
+    await settle();
+    assert.equal(stateOf(fixture), state);
+  });
+}
+
+test('killed twice while the same approval was to be posted: the record says once that it may have been accepted', async (t) => {
+  const { fixture } = await posting(t);
+  restart(t, fixture);
+  const last = restart(t, fixture);
+  assert.equal(hold(last), '409 submitting');
+  assert.deepEqual(
+    answersIn(fixture).filter((reason) => reason !== null),
+    ['lost'],
+  );
+});
+
+test('what the service accepts has the votes that came while it was on its way', async (t) => {
+  const { fixture, approvals, answer } = await posting(t);
+  approve(approvals, 'billing').catch(() => {});
+  answer({ kind: 'accepted' });
+  await settle();
+  const { state, votes } = fixture.store.stored(KEY, 1) ?? {};
+  assert.deepEqual([state, votes?.map(({ approver }) => approver)], ['submitted', ['orders', 'billing']]);
+});
+
+for (const [what, answered] of [
+  ['is accepted', { kind: 'accepted' }],
+  ['is refused', REFUSED],
+  ['is put off', again(1000)],
+  ['is lost', LOST],
+] as const) {
+  test(`an event that is over before its StartRequest ${what} stays unknown, and nothing fails`, async (t) => {
+    const { fixture, answer } = await posting(t);
+    fixture.end(EVENT_ID);
+    fixture.poll();
+    const count = fixture.log.length;
+    answer(answered);
+    await fixture.time.advance(60_000);
+    assert.equal(stateOf(fixture), 'unknown');
+    assert.equal(fixture.posts.length, 1);
+    const faults = fixture.log.slice(count).filter((line) => JSON.parse(line).level >= 50);
+    assert.deepEqual(faults, []);
+  });
+}

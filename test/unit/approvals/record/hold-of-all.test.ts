@@ -327,3 +327,55 @@ test('several yeses in one request are all answered as held', async (t) => {
   const answered = await approvals.request(caller('orders'), startRequests(EVENT_ID, OTHER_ID));
   assert.equal(said(answered), '202 held held');
 });
+
+test('one of another admin that gives the same reason, or none either, replaces it', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t, RULES, { notBefore: '2026-01-01T00:15:00Z' });
+  for (const admin of [OPS, CHIEF]) await approvals.holdAll(admin, null);
+  assert.deepEqual(
+    approvals.summary(KEY)?.holds.map(({ approver, all }) => [approver, all]),
+    [['chief', true]],
+  );
+  await approve(approvals);
+  assert.deepEqual(await posted(fixture, MINUTE_MS), []);
+});
+
+for (const who of ['billing', 'ops']) {
+  test(`it holds an event that ${who} holds without a reason already, and goes on when that hold is released`, async (t) => {
+    const { fixture, approvals } = approvalsOverOneEvent(t, RULES, { notBefore: '2026-01-01T00:15:00Z' });
+    approvals.hold(caller(who), { EventId: EVENT_ID });
+    await approvals.holdAll(OPS, null);
+    await approve(approvals);
+    assert.equal(said(approvals.release(caller(who), EVENT_ID, null)), 'released');
+    assert.equal(stateOf(approvals), 'held');
+    assert.deepEqual(await posted(fixture, MINUTE_MS), []);
+  });
+}
+
+test('what the service has accepted is not held by it', async (t) => {
+  const { fixture, approvals } = approvalsOverOneEvent(t, RULES, { notBefore: '2026-01-01T00:15:00Z' });
+  await approve(approvals);
+  await approvals.holdAll(OPS, REASON);
+  change(fixture, { description: 'changed' });
+  assert.deepEqual([stateOf(approvals), approvals.summary(KEY)?.holds], ['submitted', []]);
+  assert.equal(steps(approvals), 'recorded orders token, decided quorum, submitted');
+});
+
+test('the log says who set and released it and why, and at a start that it stands', async (t) => {
+  const { fixture } = await held(t);
+  const all = () =>
+    fixture.log
+      .map((line) => JSON.parse(line))
+      .filter(({ msg }) => /everything/.test(msg))
+      .map(({ level, approver, reason, msg }) => [level, approver, reason, msg]);
+  const set = [40, 'ops', REASON, 'everything is held: the bridge submits nothing until it is released'];
+  assert.deepEqual(all(), [set]);
+  const next = reopened(fixture, RULES);
+  t.after(() => fixture.close(next));
+  const stands = [40, 'ops', REASON, 'a hold of everything stands: the bridge submits nothing until it is released'];
+  assert.deepEqual(all(), [set, stands]);
+  next.releaseAll(CHIEF, null);
+  assert.deepEqual(all(), [set, stands, [40, 'chief', undefined, 'the hold of everything is released']]);
+  const last = reopened(fixture, RULES);
+  t.after(() => fixture.close(last));
+  assert.equal(all().length, 3);
+});
