@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
-import type { KnownState } from '../../../src/model/events.ts';
+import type { KnownEvent, KnownState } from '../../../src/model/events.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../support/events.ts';
 import { at, knownEvent, knownState, type TestStore, testStore } from '../../virtual/outbox-fixture.ts';
@@ -97,6 +97,37 @@ test('an event that is known already is not written again', (t) => {
       .map((row) => row['key']),
     ['e7'],
   );
+});
+
+for (const [what, change] of Object.entries<Partial<KnownEvent>>({
+  'the content': { event: scheduledEvent({ eventStatus: 'Started' }) },
+  'the version of the metadata service': { apiVersion: '2019-01-01' },
+  'the epoch': { epoch: 2 },
+  'whether it is listed': { listed: false },
+  'the time of its last document': { lastListedAt: at(950_000) },
+  'since when it is missing': { missing: { at: at(960_000), scheduledJustBefore: true } },
+  'whether it was scheduled before it was missing': { missing: { at: at(960_000), scheduledJustBefore: false } },
+}))
+  test(`an event of which only this has changed is stored: ${what}`, (t) => {
+    const store = testStore(t);
+    const before = knownEvent('a', 1);
+    save(store, knownState([before]));
+    const next = knownState([{ ...before, ...change }]);
+    save(store, next);
+    assert.deepEqual(reopened(store), next);
+  });
+
+test('an epoch from before schema 8 has its own begin as that of its row', (t) => {
+  const store = testStore(t);
+  const state = knownState([], { epoch: { number: 4, startedAt: at(900_000), rowStartedAt: at(700_000) } });
+  save(store, state);
+  store.outbox.close();
+  {
+    using older = new DatabaseSync(join(store.folder, 'outbox.db'));
+    older.exec('UPDATE known_state SET epoch_row_started_ms = NULL, sum = NULL');
+  }
+  const startedAt = at(900_000);
+  assert.deepEqual(reopened(store), { ...state, epoch: { number: 4, startedAt, rowStartedAt: startedAt } });
 });
 
 test('an event has ended when its occurrence is no longer in the state, also if it comes back', (t) => {

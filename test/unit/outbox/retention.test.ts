@@ -234,3 +234,24 @@ test('the file keeps the pages that pruning frees, and uses them again; made sma
   fill('third');
   assert.deepEqual(queuedIds(store.outbox), []);
 });
+
+const RETAINED = { memoryMs: RETAIN_MS, what: 'as long as the journal' };
+const REMEMBERED = { memoryMs: 400 * DAY_MS, what: 'for 400 days' };
+for (const [table, { memoryMs, what }, row] of [
+  ['deliveries', RETAINED, "(1, 'audit', 99, 'a', 0, 'delivered', 1, NULL, 202, 0, 0)"],
+  ['delivery_notes', RETAINED, "('audit', 99, 'pid 7', 0)"],
+  ['discarded', RETAINED, "(99, 'audit', 99, 1, 400, 0)"],
+  ['drills', RETAINED, "('drill', 99, '{}', 'ann', 0, 0, 0, 'ended', '[]')"],
+  ['operator_acts', REMEMBERED, "(1, 0, 'ann', 'pause', 'audit', '{}')"],
+  ['handled_messages', REMEMBERED, "('broker', 'm1', 0, NULL, NULL)"],
+  ['occurrences', REMEMBERED, "(99, 'a', 0, 0, 0, NULL)"],
+] as const)
+  test(`a lone row of ${table} is stored ${what}, and its pruning is counted`, (t) => {
+    const store = testStore(t);
+    const count = counts(t, store);
+    using writer = new DatabaseSync(join(store.folder, 'outbox.db'));
+    writer.exec(`INSERT INTO ${table} VALUES ${row}`);
+    const prune = (nowMs: number) => store.outbox.retention.prune({ retainMs: RETAIN_MS, nowMs });
+    assert.deepEqual([prune(memoryMs), ...count(table)], [0, 1]);
+    assert.deepEqual([prune(memoryMs + 1), ...count(table), prune(memoryMs + 1)], [1, 0, 0]);
+  });
