@@ -1,4 +1,4 @@
-// StartRequests beside documents of the same moment → what no state of the bridge allows is found.
+// StartRequests beside documents of the same moment → those that no state allows are found.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Settings } from '../history.ts';
@@ -133,4 +133,15 @@ test('what was posted for the event of before does not use its budget once it ha
   site.document(6000, A, listed('b', ['web_1']));
   site.post(6000, 2, 'a');
   assertFound(site.found);
+});
+
+test('what was accepted in this moment is not posted again, whichever document counts', () => {
+  const site = new Site();
+  site.document(1000, A);
+  site.document(1000, A);
+  site.post(1000, 1, 'a');
+  site.see(1000, { kind: 'answered', post: 1, status: 200 });
+  assertFound(site.found);
+  site.post(1000, 2, 'a');
+  assertFound(site.found, /^twice: a was accepted at 1000 ms, and posted again$/);
 });

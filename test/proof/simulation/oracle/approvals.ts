@@ -3,7 +3,7 @@ import type { Settings } from '../history.ts';
 import type { Observation, Observed } from '../observation.ts';
 import { ApprovalCase } from './approval-case.ts';
 import { BudgetUses } from './budget-uses.ts';
-import { EarlierViews } from './earlier-views.ts';
+import { EarlierViews, type View } from './earlier-views.ts';
 import type { Report } from './finding.ts';
 import { Grounds } from './grounds.ts';
 import { HoldOfAll } from './hold-of-all.ts';
@@ -304,8 +304,7 @@ export class Approvals {
 
   #posted(key: string, at: Observed<'posted'>): void {
     const { atMs } = at;
-    const views = [{ document: this.#document, cases: this.#cases }, ...this.#earlier.at(atMs)];
-    const verdicts = views.map((view) => verdictOn(key, view, at, this.#startRequestParts(atMs)));
+    const verdicts = this.#views(atMs).map((view) => verdictOn(key, view, at, this.#startRequestParts(atMs)));
     const possible = verdicts.filter(({ wrongs }) => wrongs.length === 0);
     const [newest] = verdicts;
     if (possible.length === 0) for (const { fault, what } of newest?.wrongs ?? []) this.#report(fault, atMs, what);
@@ -319,6 +318,11 @@ export class Approvals {
     // What was posted for the event of before is judged again once the bridge knows how it has changed.
     if (possible.some((verdict) => verdict.one?.event !== one.event)) one.usesBudget = false;
     one.mayBeAccepted = true;
+  }
+
+  /** The newest first. */
+  #views(atMs: number): readonly View[] {
+    return [{ document: this.#document, cases: this.#cases }, ...this.#earlier.at(atMs)];
   }
 
   #startRequestParts(atMs: number): StartRequestParts {
@@ -336,13 +340,15 @@ export class Approvals {
   #answered({ post, status, atMs }: Observed<'answered'>): void {
     for (const eventId of this.#posts.get(post) ?? []) {
       const key = keyOf(eventId);
-      const one = this.#cases.get(key);
-      if (one !== undefined && status !== null && status !== 200) one.mayBeAccepted = false;
-      // Whatever is neither accepted nor tried again is not in use any more.
-      if (one !== undefined && status !== null && status >= 400 && status < 500) one.usesBudget = false;
-      if (status !== 200) continue;
-      this.accepted.set(key, (this.accepted.get(key) ?? 0) + 1);
-      if (one !== undefined) one.submittedMs = atMs;
+      if (status === 200) this.accepted.set(key, (this.accepted.get(key) ?? 0) + 1);
+      for (const { cases } of this.#views(atMs)) {
+        const one = cases.get(key);
+        if (one === undefined) continue;
+        if (status !== null && status !== 200) one.mayBeAccepted = false;
+        // Whatever is neither accepted nor tried again is not in use any more.
+        if (status !== null && status >= 400 && status < 500) one.usesBudget = false;
+        if (status === 200) one.submittedMs = atMs;
+      }
     }
   }
 

@@ -1,4 +1,4 @@
-// What a bridge knew before documents of this very moment → what it may still act by.
+// What a bridge knew before documents of this moment → what it may still act by.
 import type { ApprovalCase } from './approval-case.ts';
 import type { ReadDocument } from './listed-event.ts';
 
@@ -9,9 +9,9 @@ export interface View {
 }
 
 /**
- * A document is seen when its answer reaches the process, and that is a little earlier than the bridge handles it. This
- * matters in two moments: when a machine thaws, because all that fell due meanwhile runs at once; and when two documents
- * arrive in one moment, because the first one may approve what the second one does not list.
+ * The oracle sees a document when the answer reaches the process. The bridge handles it a little later, in the same
+ * moment. This matters twice: when a machine thaws, because all that fell due meanwhile runs at once; and when two
+ * documents arrive in one moment, because the first one may approve what the second one does not list.
  */
 export class EarlierViews {
   #views: View[] = [];
