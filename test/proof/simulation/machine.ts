@@ -133,7 +133,7 @@ export class Machine {
     } catch (error) {
       if (process.killed.signal.aborted) return;
       this.#process = null;
-      this.see({ kind: 'failed', reason: messageOf(error) });
+      this.see({ kind: 'failed', reason: this.#reasonOf(error) });
       // As a service manager does.
       this.#startIn(5000);
     }
@@ -208,6 +208,11 @@ export class Machine {
     this.farSides.heal();
   }
 
+  /** Without the folder, whose name is another one in each run. */
+  #reasonOf(error: unknown): string {
+    return messageOf(error).replaceAll(this.#parts.root, '');
+  }
+
   /** The file says this from now on, and SIGHUP. */
   reload(settings: Settings): void {
     this.settings = settings;
@@ -220,7 +225,7 @@ export class Machine {
       const done = bridge.reload('SIGHUP').then(
         ({ kind }) => process.killed.signal.aborted || this.see({ kind: 'settings', settings, outcome: kind }),
         (error: unknown) =>
-          process.killed.signal.aborted || this.see({ kind: 'settings', settings, outcome: messageOf(error) }),
+          process.killed.signal.aborted || this.see({ kind: 'settings', settings, outcome: this.#reasonOf(error) }),
       );
       this.#keep(done);
     });
