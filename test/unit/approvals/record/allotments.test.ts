@@ -701,6 +701,7 @@ test('what is on its way is not taken back when it no longer fits: its answer de
   await site.poll();
   assert.equal(site.approvals.summary('a')?.state, 'submitted');
   assert.equal(site.steps('A'), 'decided submitted');
+  assert.deepEqual(site.logged('could not be stored'), []);
 });
 
 test('a rule with budgets approves a drill that fits, behind each maintenance, and once', async (t) => {
