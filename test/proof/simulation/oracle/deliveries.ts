@@ -10,6 +10,8 @@ import type { Report } from './finding.ts';
 
 /** A kill so soon after the receipt may come before it is stored. */
 const STORED_MS = 3000;
+/** After a write that failed, the next one comes at most so much later (behaviour 5.4). */
+const TRIED_AGAIN_MS = 10_000;
 
 export function judgeDeliveries(seen: readonly Observation[], settings: Settings, report: Report): void {
   const all = firstArrivals(seen, 'audit');
@@ -124,10 +126,12 @@ function checkOrder(sink: string, wanted: readonly Told[], arrived: readonly Tol
 /** A process that was told so, and lived on, sends it no more. */
 function checkRepeats(sink: string, seen: readonly Observation[], report: Report): void {
   const receipts = new Map<string, number>();
+  let failedMs = Number.NEGATIVE_INFINITY;
   for (const each of seen) {
     if (each.kind === 'receipt' && each.sink === sink) for (const id of each.ids) receipts.set(id, each.atMs);
     else if (each.kind === 'gone' || each.kind === 'frozen' || each.kind === 'commit-failed') {
-      const doubtfulMs = each.kind === 'commit-failed' ? 0 : each.atMs - STORED_MS;
+      if (each.kind === 'commit-failed') failedMs = each.atMs;
+      const doubtfulMs = each.atMs - failedMs <= TRIED_AGAIN_MS ? 0 : each.atMs - STORED_MS;
       for (const [id, atMs] of receipts) if (atMs >= doubtfulMs) receipts.delete(id);
     } else if (each.kind === 'arrival' && each.sink === sink && receipts.has(each.id))
       report('twice', each.atMs, `${sink}: ${each.id} was sent again though its receipt was stored`);
