@@ -2,7 +2,7 @@
 import type { Settings, SinkSettings } from '../history.ts';
 import type { Observation } from '../observation.ts';
 import type { Told } from './changes.ts';
-import { timeOf } from './sight.ts';
+import { madeAt } from './made-at.ts';
 
 type Filter = SinkSettings['filter'];
 
@@ -33,7 +33,7 @@ export class FiltersInForce {
   #at(told: Told): readonly Settings[] {
     if (this.#hasJumped)
       return this.#spans.filter(({ fromMs }) => fromMs <= told.atMs).flatMap(({ settings }) => settings);
-    const atMs = timeOf(told, this.#seen);
+    const atMs = madeAt(told, this.#seen)[0] ?? 0;
     const now = this.#spans.findLast(({ fromMs }) => fromMs < atMs);
     const begun = this.#spans.filter(({ fromMs }) => fromMs === atMs);
     return [...(now === undefined ? [] : [now]), ...begun].flatMap(({ settings }) => settings);

@@ -3,6 +3,7 @@ import type { Observation } from '../observation.ts';
 import { firstArrivals } from './changes-of-machine.ts';
 import type { Json } from './expected-cloud-event.ts';
 import type { Report } from './finding.ts';
+import { madeAt } from './made-at.ts';
 
 const BLIND_MS = 60_000;
 /** Without any good document yet. */
@@ -29,7 +30,8 @@ export function judgeSight(seen: readonly Observation[], report: Report): void {
   for (const gap of gaps) {
     const limitMs = gap.fromMs < 0 ? FIRST_MS : BLIND_MS;
     const [blind, restored] = told.slice(next, next + 2);
-    const isTold = blind?.name === 'blind' && timeOf(blind, seen) >= gap.fromMs && timeOf(blind, seen) <= gap.toMs;
+    const isTold =
+      blind?.name === 'blind' && madeAt(blind, seen).some((madeMs) => madeMs >= gap.fromMs && madeMs <= gap.toMs);
     if (isTold) {
       next += restored?.name === 'restored' ? 2 : 1;
       if (gap.mayMs < limitMs) report('invented', blind.atMs, `${blind.id}: no process watched for ${limitMs} ms`);
@@ -40,19 +42,6 @@ export function judgeSight(seen: readonly Observation[], report: Report): void {
       report('lost', gap.toMs, `no source.blind between ${gap.fromMs} and ${gap.toMs} ms`);
   }
   for (const { id, atMs } of told.slice(next)) report('invented', atMs, `${id} belongs to no gap between documents`);
-}
-
-/**
- * When the CloudEvent was made, in virtual time. Its clock may have jumped, also back after that, so this is where it
- * stood before the CloudEvent arrived.
- */
-export function timeOf(
-  { event, atMs }: { readonly event: Json; readonly atMs: number },
-  seen: readonly Observation[],
-): number {
-  const wallMs = Date.parse(String(event['time']));
-  const near = seen.findLast((each) => each.atMs <= atMs && each.wallMs <= wallMs);
-  return near === undefined ? 0 : near.atMs + (wallMs - near.wallMs);
 }
 
 /** Between two good documents of whatever process; the first one begins before the first. */
