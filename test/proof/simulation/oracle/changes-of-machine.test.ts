@@ -17,12 +17,16 @@ const settings: Settings = {
   sinks: {},
 };
 
-type Seen = Observation extends infer Each ? (Each extends unknown ? Omit<Each, 'wallMs' | 'machine'> : never) : never;
+type Seen = Observation extends infer Each
+  ? Each extends unknown
+    ? Omit<Each, 'wallMs' | 'machine'> & { readonly wallMs?: number }
+    : never
+  : never;
 
 function findingsOf(...seen: readonly Seen[]): readonly string[] {
   const findings: string[] = [];
   judgeChanges(
-    seen.map((each) => ({ ...each, wallMs: BEGIN_MS + each.atMs, machine: 0 }) as Observation),
+    seen.map((each) => ({ wallMs: BEGIN_MS + each.atMs, machine: 0, ...each }) as Observation),
     settings,
     { name: 'web_0', source: '/subscriptions/s/resourcegroups/g' },
     () => false,
@@ -133,4 +137,20 @@ test('what was told decides whether a document counted that listed the event in 
     [`altered: ${ID}:ended: time`],
     'neither explains it',
   );
+});
+
+test('what was told before the clock was set back does not show that a process knows who it is', () => {
+  const setBack = (...seen: readonly Seen[]) =>
+    seen.map((each) => ({ wallMs: BEGIN_MS + each.atMs - 60_000, ...each }) as Seen);
+  const failed = (atMs: number): Seen => ({ atMs, kind: 'commit-failed' });
+  const ended = { ...told(-56_800, 7, 'canceled'), atMs: 4000 };
+  const seen = [
+    ...BEGIN,
+    killed(1200),
+    ...setBack({ atMs: 1300, kind: 'jumped', byMs: -60_000 }, { atMs: 1600, kind: 'disk', isFull: true }, begun(2000)),
+    ...setBack(listing(2000, 7), failed(2000), { ...told(1000, 7, null), atMs: 2000, sink: 'hook' } as Seen),
+    ...setBack(failed(3000), without(3000, 7), failed(3200), without(3200, 7)),
+    ...setBack({ atMs: 3500, kind: 'disk', isFull: false }, ended, without(4000, 7)),
+  ];
+  assert.deepEqual(findingsOf(...seen), []);
 });

@@ -4,6 +4,7 @@ import type { Observation, Observed } from '../observation.ts';
 import { Changes, type Told } from './changes.ts';
 import type { Json, Observer } from './expected-cloud-event.ts';
 import type { Report } from './finding.ts';
+import { madeAt } from './made-at.ts';
 import type { Answer } from './moment.ts';
 
 const CHANGE = /\.(scheduled|updated|started|ended)\.v1$/;
@@ -38,24 +39,26 @@ export function judgeChanges(
   const byKey = Map.groupBy(told, ({ event }) => String(event['partitionkey']));
   const changes = new Changes({ settings, observer, told: byKey, mayBeApproved, report });
   let unsureUntilMs = -1;
-  let begunWallMs = 0;
+  let begunMs = 0;
   for (const [place, each] of seen.entries()) {
     if (each.kind === 'begun') {
       changes.begun(each.wallMs - each.atMs, each.atMs);
-      begunWallMs = each.wallMs;
+      begunMs = each.atMs;
       unsureUntilMs = beginsInVain(seen, place) ? each.atMs + IDENTIFIED_MS : -1;
     } else if (each.kind === 'jumped') changes.jumped(each.wallMs - each.atMs);
     else if (each.kind === 'commit-failed' && each.atMs < unsureUntilMs) unsureUntilMs = each.atMs + IDENTIFIED_MS;
-    else if (each.kind === 'arrival' && each.atMs < unsureUntilMs && timeOf(each) > begunWallMs) unsureUntilMs = -1;
+    else if (each.kind === 'arrival' && each.atMs < unsureUntilMs && wasMadeAfter(begunMs, each, seen))
+      unsureUntilMs = -1;
     else if (each.kind === 'document') changes.read(each, each.atMs > unsureUntilMs ? countsNow(seen, place) : 'maybe');
     follow(each, changes.open);
   }
   changes.end(seen.at(-1)?.atMs ?? 0);
 }
 
-/** Of the document from which it follows: a process that has published one knows who it is. */
-function timeOf({ text }: Observed<'arrival'>): number {
-  return Date.parse((JSON.parse(text) as { readonly time: string }).time);
+/** Whether it must follow from a later document: a process that has published one knows who it is. */
+function wasMadeAfter(begunMs: number, { text, atMs }: Observed<'arrival'>, seen: readonly Observation[]): boolean {
+  const times = madeAt({ event: JSON.parse(text) as Json, atMs }, seen);
+  return times.length > 0 && times.every((madeMs) => madeMs > begunMs);
 }
 
 /** Whether a commit failed in the moment in which this process began, so that it did not store who it is. */
