@@ -35,6 +35,8 @@ export class ApprovalCase {
   /** Since when nothing has stood in the way of a StartRequest; null while something does. */
   freeMs: number | null = null;
   wasPosted = false;
+  /** When it was posted last. */
+  postedMs: number | null = null;
   /** A StartRequest was posted, and no answer says that it was not accepted. */
   mayBeAccepted = false;
   /** Since when a rule had decided it that no longer does, when approvers took its place. */

@@ -145,3 +145,22 @@ test('what was accepted in this moment is not posted again, whichever document c
   site.post(1000, 2, 'a');
   assertFound(site.found, /^twice: a was accepted at 1000 ms, and posted again$/);
 });
+
+test('of two that are posted in one moment, the last may have been decided first', () => {
+  const large = listed('b', ['web_0', 'web_1']);
+  const site = new Site();
+  site.document(1000, A, large);
+  site.post(1000, 1, 'b');
+  site.post(1000, 2, 'a');
+  assertFound(site.found);
+  const later = new Site();
+  later.document(1000, A, large);
+  later.post(1000, 1, 'b');
+  later.post(1001, 2, 'a');
+  assert.match(later.found.join('\n'), /a: .*budget/);
+  const others = new Site();
+  others.document(1000, A, listed('b', ['web_1']));
+  others.post(1000, 1, 'b');
+  others.post(1000, 2, 'a');
+  assert.match(others.found.join('\n'), /a: .*budget/, 'neither order allows it');
+});

@@ -315,6 +315,7 @@ export class Approvals {
     const one = newest?.one;
     if (one === undefined) return;
     one.wasPosted = true;
+    one.postedMs = atMs;
     // What was posted for the event of before is judged again once the bridge knows how it has changed.
     if (possible.some((verdict) => verdict.one?.event !== one.event)) one.usesBudget = false;
     one.mayBeAccepted = true;

@@ -34,7 +34,7 @@ export class BudgetUses {
    */
   isWithin(one: ApprovalCase, { budgets }: Ruling, atMs: number, cases = this.#cases): boolean {
     if (budgets.length === 0) return true;
-    const open = othersOf(one, cases).filter((other) => other.isInUse);
+    const open = othersOf(one, cases).filter((other) => other.isInUse && !mayComeAfter(other, one, budgets, atMs));
     const ended = this.#hasJumped(atMs) ? [] : this.#ended.filter(({ isSure }) => isSure);
     return exceeded(budgets, one.event, [...open.map(useOf), ...ended], atMs, -ENDED_WITHIN_MS) === null;
   }
@@ -55,7 +55,7 @@ export class BudgetUses {
   }
 
   /**
-   * Those that rules have posted within a budget share it, whichever was decided first.
+   * Those that rules have posted within a budget share it.
    * @returns the EventIds that exceed it together with this one; null: none do
    */
   exceededWith(
@@ -64,7 +64,9 @@ export class BudgetUses {
     atMs: number,
     cases: ReadonlyMap<string, ApprovalCase>,
   ): readonly string[] | null {
-    const others = othersOf(one, cases).filter((other) => other.usesBudget && other.isInUse);
+    const others = othersOf(one, cases).filter(
+      (other) => other.usesBudget && other.isInUse && !mayComeAfter(other, one, budgets, atMs),
+    );
     const isExceeded = exceeded(budgets, one.event, others.map(useOf), atMs) !== null;
     return isExceeded ? others.map(({ event }) => event.EventId) : null;
   }
@@ -76,6 +78,19 @@ export class BudgetUses {
 
 function othersOf(one: ApprovalCase, cases: ReadonlyMap<string, ApprovalCase>): readonly ApprovalCase[] {
   return [...cases.values()].filter((other) => other !== one);
+}
+
+/**
+ * Of two that are posted in one moment, the last may have been decided first. An event that exceeds a budget alone then
+ * fits beside it if it names the same machines; the other way round, it would not.
+ */
+function mayComeAfter(
+  { postedMs, usesBudget, event }: ApprovalCase,
+  one: ApprovalCase,
+  budgets: Ruling['budgets'],
+  atMs: number,
+): boolean {
+  return usesBudget && postedMs === atMs && exceeded(budgets, event, [useOf(one)], atMs) === null;
 }
 
 function useOf({ event }: ApprovalCase): Use {
