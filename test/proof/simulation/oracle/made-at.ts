@@ -1,4 +1,4 @@
-// The time of a CloudEvent, and where the clock of its machine stood → when it may have been made.
+// The time in a CloudEvent, and the clock of its machine → when it may have been made.
 import type { Observation } from '../observation.ts';
 import type { Json } from './expected-cloud-event.ts';
 
