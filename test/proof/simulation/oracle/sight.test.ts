@@ -1,4 +1,4 @@
-// Good documents, and clocks that are set → which reports of blindness the oracle demands and finds.
+// Good documents, and clocks that are set → which reports of blindness must be told.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Settings } from '../history.ts';
