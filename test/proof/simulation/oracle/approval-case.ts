@@ -13,6 +13,12 @@ interface Vote {
   isSure: boolean;
 }
 
+/** Who holds an event. */
+export interface Holds {
+  readonly holders: readonly string[];
+  readonly heldBySink: string | null;
+}
+
 export class ApprovalCase {
   readonly occurrence: number;
   readonly firstMs: number;
@@ -106,6 +112,23 @@ export class ApprovalCase {
   /** Rights have changed: what was recorded may not count any more. */
   doubtVotes(): void {
     for (const vote of this.votes) vote.isSure = false;
+  }
+
+  /**
+   * Ends the holds of this approver, or all.
+   * @returns those that it has ended
+   */
+  release(approver: string | null): Holds {
+    const holders = [...this.holders].filter((holder) => approver === null || holder === approver);
+    const heldBySink = approver === null || this.heldBySink === approver ? this.heldBySink : null;
+    for (const holder of holders) this.holders.delete(holder);
+    if (heldBySink !== null) this.heldBySink = null;
+    return { holders, heldBySink };
+  }
+
+  holdAgain({ holders, heldBySink }: Holds): void {
+    for (const holder of holders) this.holders.add(holder);
+    this.heldBySink ??= heldBySink;
   }
 
   /** The answer says that it was not taken. */

@@ -164,3 +164,28 @@ test('of two that are posted in one moment, the last may have been decided first
   others.post(1000, 2, 'a');
   assert.match(others.found.join('\n'), /a: .*budget/, 'neither order allows it');
 });
+
+test('a release that is refused ends no hold', () => {
+  const ask = (site: Site, atMs: number, request: number, act: 'hold' | 'release', status: number) => {
+    site.see(atMs, { kind: 'request', request, as: 'billing', act, event: 'a', seen: null });
+    site.see(atMs, { kind: 'reply', request, status, body: null });
+  };
+  for (const [status, expected] of [
+    [401, [/a: billing holds it$/]],
+    [204, []],
+  ] as const) {
+    const site = new Site();
+    site.document(1000, A);
+    ask(site, 1000, 1, 'hold', 201);
+    ask(site, 1500, 2, 'release', status);
+    site.document(2000, A);
+    site.post(2000, 1, 'a');
+    assertFound(site.found, ...expected);
+  }
+  const site = new Site();
+  site.document(1000, A);
+  ask(site, 1000, 1, 'hold', 201);
+  ask(site, 1500, 2, 'release', 503);
+  for (let atMs = 2000; atMs < 40_000; atMs += 1000) site.document(atMs, A);
+  assertFound(site.found);
+});

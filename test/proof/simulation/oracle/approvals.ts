@@ -1,7 +1,7 @@
 // What one machine was told and what it posted → StartRequests that it must not or must have sent.
 import type { Settings } from '../history.ts';
 import type { Observation, Observed } from '../observation.ts';
-import { ApprovalCase } from './approval-case.ts';
+import { ApprovalCase, type Holds } from './approval-case.ts';
 import { BudgetUses } from './budget-uses.ts';
 import { EarlierViews, type View } from './earlier-views.ts';
 import type { Report } from './finding.ts';
@@ -54,6 +54,8 @@ export class Approvals {
   readonly #requests = new Map<number, Observed<'request'>>();
   /** Requests without an answer yet, for events that the bridge may be about to see. */
   readonly #early = new Map<number, Observed<'request'>>();
+  /** Holds that a release may have ended, by its request, until it is answered. */
+  readonly #released = new Map<number, { readonly one: ApprovalCase; readonly holds: Holds }>();
   /** Requests whose yes alone justified a StartRequest before they were answered. */
   readonly #postedOn = new Map<number, string>();
   readonly #posts = new Map<number, readonly string[]>();
@@ -244,9 +246,17 @@ export class Approvals {
     }
     // An admin may release the holds of others, those of sinks too.
     const isOfAll = request.act === 'release' && this.#settings.approvals.approvers[request.as]?.admin === true;
-    if (request.act === 'release') one.holders.delete(request.as);
-    if (isOfAll) one.holders.clear();
-    if (isOfAll || one.heldBySink === request.as) one.heldBySink = null;
+    if (request.act !== 'release') return;
+    this.#released.set(request.request, { one, holds: one.release(isOfAll ? null : request.as) });
+  }
+
+  /** A release that is refused ends no hold. Without a clear answer, it may have ended it. */
+  #repliedToRelease({ request, event }: Observed<'request'>, isRefused: boolean, isClear: boolean): void {
+    const { one, holds } = this.#released.get(request) ?? {};
+    this.#released.delete(request);
+    if (one === undefined || holds === undefined) return;
+    if (isRefused) one.holdAgain(holds);
+    else if (!isClear && (holds.holders.length > 0 || holds.heldBySink !== null)) this.#mayBeHeld.add(keyOf(event));
   }
 
   #replied({ request, status, atMs }: Observed<'reply'>): void {
@@ -260,6 +270,7 @@ export class Approvals {
     if (asked?.event === '*') this.#disturbed();
     if (asked === undefined || one === undefined) return;
     const isRefused = status !== null && ((status >= 400 && status < 500) || status === NOT_STORED);
+    if (asked.act === 'release') this.#repliedToRelease(asked, isRefused, status === 204);
     if (asked.act === 'approve' && isRefused) one.refused(request);
     if (asked.act === 'approve' && (status === 200 || status === 202)) one.recorded(request);
     if (asked.act === 'hold' && status === 201) this.#confirmed(one, asked, atMs);
