@@ -19,11 +19,12 @@ export function judgeDeliveries(seen: readonly Observation[], settings: Settings
   const filters = new FiltersInForce(seen, settings);
   for (const sink of Object.keys(settings.sinks)) {
     const arrivals = arrivalsAt(seen, sink);
-    const arrived = new Set(arrivals.map(({ id }) => id));
+    const refusals = seen.filter((each) => each.kind === 'refusal' && each.sink === sink) as Observed<'refusal'>[];
+    const given = new Map([...arrivals, ...refusals].map(({ id, atMs }) => [id, atMs]));
     const filtersOf = (told: Told) => filters.of(sink, told);
-    const wanted = sink === 'audit' ? all : wantedBy(filtersOf, all, (id) => arrived.has(id));
+    const wanted = sink === 'audit' ? all : wantedBy(filtersOf, all, (id) => given.has(id));
     checkTexts(sink, arrivals, texts, report);
-    checkPresence(sink, seen, wanted, arrivals, report);
+    checkPresence(sink, wanted, given, report);
     checkOrder(sink, wanted, firstArrivals(seen, sink), report);
     checkRepeats(sink, seen, report);
   }
@@ -45,12 +46,12 @@ function nameOf({ event }: Told): string {
 
 /**
  * In the order in which the first sink had them: those that the filter lets through. If it is not certain which filter
- * was in force, and they differ, what arrived decides.
+ * was in force, and they differ, what the sink was given decides.
  */
 function wantedBy(
   filtersOf: (told: Told) => readonly SinkSettings['filter'][],
   all: readonly Told[],
-  hasArrived: (id: string) => boolean,
+  wasGiven: (id: string) => boolean,
 ): readonly Told[] {
   /** By event: its last content, and whether the sink had a change of this occurrence. */
   const known = new Map<string, { judged: Judged; wasSent: boolean }>();
@@ -66,7 +67,7 @@ function wantedBy(
     const answers = filtersOf(told).map((filter) =>
       passes(filter, name, isOfNone ? null : judged, entry?.wasSent === true && !isOfNone),
     );
-    const isWanted = answers.every((each) => each === answers[0]) ? answers[0] === true : hasArrived(told.id);
+    const isWanted = answers.every((each) => each === answers[0]) ? answers[0] === true : wasGiven(told.id);
     const now = known.get(keyOf(told));
     if (isWanted && now !== undefined && !isOfNone && !name.startsWith('source.')) now.wasSent = true;
     return isWanted;
@@ -96,20 +97,16 @@ function checkTexts(
   }
 }
 
+/** @param given what arrived or was refused, and when last */
 function checkPresence(
   sink: string,
-  seen: readonly Observation[],
   wanted: readonly Told[],
-  arrivals: readonly Observed<'arrival'>[],
+  given: ReadonlyMap<string, number>,
   report: Report,
 ): void {
-  const has = new Set(arrivals.map(({ id }) => id));
-  const refused = new Set(seen.flatMap((each) => (each.kind === 'refusal' && each.sink === sink ? [each.id] : [])));
   const ids = new Set(wanted.map(({ id }) => id));
-  for (const { id, atMs } of wanted)
-    if (!has.has(id) && !refused.has(id)) report('lost', atMs, `${sink}: ${id} never arrived`);
-  const strange = new Map(arrivals.filter(({ id }) => !ids.has(id)).map((each) => [each.id, each]));
-  for (const { id, atMs } of strange.values()) report('invented', atMs, `${sink}: ${id} is not for this sink`);
+  for (const { id, atMs } of wanted) if (!given.has(id)) report('lost', atMs, `${sink}: ${id} never arrived`);
+  for (const [id, atMs] of given) if (!ids.has(id)) report('invented', atMs, `${sink}: ${id} is not for this sink`);
 }
 
 function checkOrder(sink: string, wanted: readonly Told[], arrived: readonly Told[], report: Report): void {
