@@ -42,6 +42,18 @@ test('a report that arrives after the clock was set back belongs to the gap in w
   assert.deepEqual(findingsOf(...BEGIN, JUMP, document(160_000), ...late), []);
 });
 
+test('of two gaps in which a report may have been made, the one that needs it counts', () => {
+  const late = [told('blind', 230_000, 230_000), told('restored', 280_000, 280_000), document(280_000)];
+  const short = [...BEGIN, document(105_000), document(145_000), JUMP, document(165_000)];
+  assert.deepEqual(
+    findingsOf(...short, ...late),
+    [],
+    'the clock showed 130 s twice, in a gap of 40 s and one of 115 s',
+  );
+  const permitted = [...BEGIN, document(105_000), JUMP, document(168_000)];
+  assert.deepEqual(findingsOf(...permitted, ...late), [], 'in a gap of 63 s, and in one of 112 s');
+});
+
 test('a gap without a report, and a report without a gap, are found', () => {
   assert.deepEqual(findingsOf(...BEGIN, document(140_000)), ['lost']);
   const strange = [told('blind', 60_000, 60_000), told('restored', 70_000, 70_000)];

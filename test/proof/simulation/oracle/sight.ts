@@ -27,21 +27,33 @@ export function judgeSight(seen: readonly Observation[], report: Report): void {
     .filter(({ event }) => String(event['type']).includes('.source.'));
   const gaps = gapsOf(seen);
   let next = 0;
-  for (const gap of gaps) {
-    const limitMs = gap.fromMs < 0 ? FIRST_MS : BLIND_MS;
+  for (const [index, gap] of gaps.entries()) {
+    const limitMs = limitOf(gap);
     const [blind, restored] = told.slice(next, next + 2);
-    const isTold =
-      blind?.name === 'blind' && madeAt(blind, seen).some((madeMs) => madeMs >= gap.fromMs && madeMs <= gap.toMs);
+    const isTold = blind?.name === 'blind' && gapOf(madeAt(blind, seen), gaps.slice(index)) === gap;
     if (isTold) {
       next += restored?.name === 'restored' ? 2 : 1;
       if (gap.mayMs < limitMs) report('invented', blind.atMs, `${blind.id}: no process watched for ${limitMs} ms`);
       if (restored?.name !== 'restored') report('lost', gap.toMs, `${blind.id} was never followed by restored`);
       else if ((restored.event['data'] as Json)['since'] !== (blind.event['data'] as Json)['since'])
         report('altered', restored.atMs, `${restored.id} has another since than blind`);
-    } else if (gap.mustMs >= limitMs + TOLD_MS)
-      report('lost', gap.toMs, `no source.blind between ${gap.fromMs} and ${gap.toMs} ms`);
+    } else if (mustBeTold(gap)) report('lost', gap.toMs, `no source.blind between ${gap.fromMs} and ${gap.toMs} ms`);
   }
   for (const { id, atMs } of told.slice(next)) report('invented', atMs, `${id} belongs to no gap between documents`);
+}
+
+function limitOf({ fromMs }: Gap): number {
+  return fromMs < 0 ? FIRST_MS : BLIND_MS;
+}
+
+function mustBeTold(gap: Gap): boolean {
+  return gap.mustMs >= limitOf(gap) + TOLD_MS;
+}
+
+/** The gap in which one of these times lies: of several one that must be told, else one that may be, else the first. */
+function gapOf(times: readonly number[], gaps: readonly Gap[]): Gap | undefined {
+  const possible = gaps.filter(({ fromMs, toMs }) => times.some((madeMs) => madeMs >= fromMs && madeMs <= toMs));
+  return possible.find(mustBeTold) ?? possible.find((gap) => gap.mayMs >= limitOf(gap)) ?? possible[0];
 }
 
 /** Between two good documents of whatever process; the first one begins before the first. */
