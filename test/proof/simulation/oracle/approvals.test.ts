@@ -29,12 +29,13 @@ type Seen = Observation extends infer Each
 /** One bridge, seen from outside. */
 class Site {
   readonly found: string[] = [];
-  readonly #approvals = new Approvals('web_0', SETTINGS, (fault, _, what) => this.found.push(`${fault}: ${what}`));
+  readonly #approvals: Approvals;
   #open: ReadonlyMap<string, OpenEvent> = new Map();
   #incarnation = 0;
 
-  constructor() {
-    this.see(0, { kind: 'begun', run: 1, settings: SETTINGS });
+  constructor(settings = SETTINGS) {
+    this.#approvals = new Approvals('web_0', settings, (fault, _, what) => this.found.push(`${fault}: ${what}`));
+    this.see(0, { kind: 'begun', run: 1, settings });
   }
 
   see(atMs: number, seen: Seen): void {
@@ -188,4 +189,23 @@ test('a release that is refused ends no hold', () => {
   ask(site, 1500, 2, 'release', 503);
   for (let atMs = 2000; atMs < 40_000; atMs += 1000) site.document(atMs, A);
   assertFound(site.found);
+});
+
+test('a yes of the topic that the rule never forbids does not count once the event is milder', () => {
+  const policy = [{ when: { impacts: ['Reboot'] }, then: 'never' as const }];
+  const approvals = { ...SETTINGS.approvals, approvers: { desk: {} }, policy };
+  const freeze = listed('a', ['web_0'], { EventType: 'Freeze' });
+  const findingsOf = (first: ListedEvent, settled: 'before' | 'after') => {
+    const site = new Site({ ...SETTINGS, approvals });
+    if (settled === 'after') site.document(1000, first);
+    site.see(1000, { kind: 'told', act: 'approve', event: 'a', message: '1' });
+    site.see(1000, { kind: 'settled', message: '1' });
+    site.document(2000, first);
+    for (let atMs = 3000; atMs < 40_000; atMs += 1000) site.document(atMs, freeze);
+    return site.found;
+  };
+  for (const settled of ['before', 'after'] as const) {
+    assertFound(findingsOf(A, settled));
+    assertFound(findingsOf(freeze, settled), /^lost: a must be approved/);
+  }
 });

@@ -165,7 +165,7 @@ export class Approvals {
         one = new ApprovalCase(occurrence, event, atMs);
         if (event.EventStatus === 'Scheduled') one.heldBySink = holding;
         this.#cases.set(key, one);
-        if (atMs - (this.#parked.get(key) ?? Number.NEGATIVE_INFINITY) < PARKED_MS) one.votedByTopic('desk');
+        if (atMs - (this.#parked.get(key) ?? Number.NEGATIVE_INFINITY) < PARKED_MS) this.#voteByTopic(one);
         this.#parked.delete(key);
       } else {
         const ruledMs = this.#grounds.ruledSince(one, this.#settings, { atMs, wallMs });
@@ -294,8 +294,13 @@ export class Approvals {
     if (told === undefined) return;
     const one = this.#cases.get(told.key);
     if (one === undefined) this.#parked.set(told.key, atMs);
-    else if (told.event === null || !isWorse(told.event, one.event)) one.votedByTopic('desk');
+    else if (told.event === null || !isWorse(told.event, one.event)) this.#voteByTopic(one);
     this.#disturbed(told.key);
+  }
+
+  /** A yes that the rule of the event forbids is refused, and does not count later either. */
+  #voteByTopic(one: ApprovalCase): void {
+    if (rulingOf(this.#settings.approvals, one.event).then !== 'never') one.votedByTopic('desk');
   }
 
   /** A yes counts from the moment at which the bridge is told that the program has ended. */
