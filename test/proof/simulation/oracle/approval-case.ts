@@ -71,16 +71,21 @@ export class ApprovalCase {
 
   /**
    * The event as a document shows it now: a yes does not survive that it got worse.
-   * @returns the approvers whose programs had prepared for an event that was not as bad
+   * @returns the approvers of programs that prepared for less, and no other yes of whom surely stands: whether none may
    */
-  seen(event: ListedEvent): readonly string[] {
+  seen(event: ListedEvent): ReadonlyMap<string, boolean> {
     if (event !== this.event) this.freeMs = null;
     if (event !== this.event && this.submittedMs === null) this.usesBudget = false;
     this.event = event;
-    if (event.EventStatus !== 'Scheduled') return [];
+    if (event.EventStatus !== 'Scheduled') return new Map();
     const voided = this.votes.filter((vote) => isWorse(vote.event, event));
     this.votes = this.votes.filter((vote) => !voided.includes(vote));
-    return voided.flatMap(({ approver, isPrepared }) => (isPrepared ? [approver] : []));
+    const unprepared = new Map<string, boolean>();
+    for (const { approver, isPrepared } of voided) {
+      const others = this.votes.filter((vote) => vote.approver === approver);
+      if (isPrepared && !others.some(({ isSure }) => isSure)) unprepared.set(approver, others.length === 0);
+    }
+    return unprepared;
   }
 
   /** Whether the CloudEvent with this id has the content of now. */

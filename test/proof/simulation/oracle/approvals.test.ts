@@ -209,3 +209,24 @@ test('a yes of the topic that the rule never forbids does not count once the eve
     assertFound(findingsOf(freeze, settled), /^lost: a must be approved/);
   }
 });
+
+test('a sink does not hold an event again while another yes of its approver stands', () => {
+  const drain = { inFlight: 1, batch: 1, label: 'a', approve: 'orders', hold: true };
+  const policy = [{ when: { impacts: ['Reboot'] }, then: 'approve' as const }];
+  const settings = { ...SETTINGS, approvals: { ...SETTINGS.approvals, policy }, sinks: { drain } };
+  const longer = { ...A, DurationInSeconds: 30 };
+  const findingsOf = (status: number) => {
+    const site = new Site(settings);
+    site.document(1000, longer);
+    site.see(2000, { kind: 'request', request: 1, as: 'orders', act: 'approve', event: 'a', seen: null });
+    site.see(2000, { kind: 'reply', request: 1, status, body: null });
+    site.document(3000, A);
+    site.see(3500, { kind: 'prepared', sink: 'drain', id: 'a:scheduled' });
+    site.see(3500, { kind: 'receipt', sink: 'drain', ids: ['a:scheduled'] });
+    site.document(4000, longer);
+    site.post(4000, 1, 'a');
+    return site.found;
+  };
+  assertFound(findingsOf(202));
+  assertFound(findingsOf(403), /a: a sink holds it until it is prepared$/);
+});

@@ -170,8 +170,10 @@ export class Approvals {
       } else {
         const ruledMs = this.#grounds.ruledSince(one, this.#settings, { atMs, wallMs });
         const hasChanged = event !== one.event;
+        const isUnprepared = one.seen(event).get(holding ?? '');
         // What it prepared for is worse now, so it holds the event again.
-        if (one.seen(event).some((approver) => approver === holding)) one.heldBySink = holding;
+        if (isUnprepared === true) one.heldBySink = holding;
+        if (isUnprepared === false) this.#mayBeHeld.add(key);
         if (hasChanged) one.carriedMs = this.#grounds.carriedOver(one, this.#settings, ruledMs);
       }
       one.isOwn = isOwn;
