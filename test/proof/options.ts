@@ -76,6 +76,6 @@ export function argumentsOf(options: Omit<ProofOptions, 'log' | 'minutes' | 'job
 }
 
 function wholeNumber(name: string, text: string): number {
-  if (!/^\d{1,15}$/.test(text)) throw new Error(`--${name} takes a whole number, not "${text}".\n${USAGE}`);
+  if (!/^\d{1,15}$/.test(text)) throw new Error(`--${name} takes a whole number, not "${text}".`);
   return Number(text);
 }

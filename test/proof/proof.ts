@@ -1,6 +1,6 @@
 // The arguments of `npm run proof` → its parts, one after the other; the last line has the counts.
 import { hasFailed, lastLine, summed } from './last-line.ts';
-import { argumentsOf, readArguments } from './options.ts';
+import { type Arguments, argumentsOf, readArguments, USAGE } from './options.ts';
 import type { Counts, ProofOptions } from './part.ts';
 import { PARTS } from './parts.ts';
 import { runPart } from './run-part.ts';
@@ -8,14 +8,29 @@ import { tellWorld } from './simulation/tell-world.ts';
 
 const log = (line: string) => void process.stdout.write(`${line}\n`);
 
-const { runs, parts, world } = readArguments(process.argv.slice(2));
-for (const name of parts ?? [])
-  if (!PARTS.some((part) => part.name === name))
-    throw new Error(`There is no part ${name}. The parts are ${PARTS.map((part) => part.name).join(', ')}.`);
+const names = PARTS.map(({ name }) => name);
+const { runs, parts, world } = argumentsOrExit(process.argv.slice(2));
 const chosen = PARTS.filter(({ name }) => parts === null || parts.includes(name));
 for (const run of runs) {
   if (world === null) await prove({ ...run, log });
   else await tellWorld(run.seed, world, log);
+}
+
+/** Ends the process with 0 after `--help`, and with 2 for arguments that it cannot read. */
+function argumentsOrExit(argv: readonly string[]): Arguments {
+  if (argv.includes('--help')) {
+    log(`${USAGE}\n\nParts: ${names.join(', ')}. docs/proof.md describes them.`);
+    process.exit(0);
+  }
+  try {
+    const read = readArguments(argv);
+    const unknown = read.parts?.find((name) => !names.includes(name));
+    if (unknown !== undefined) throw new Error(`There is no part ${unknown}. The parts are ${names.join(', ')}.`);
+    return read;
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n${USAGE}\n`);
+    process.exit(2);
+  }
 }
 
 async function prove(options: ProofOptions): Promise<void> {
