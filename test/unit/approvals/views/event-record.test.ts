@@ -62,7 +62,7 @@ test('an event that nobody knows is refused as unknown', (t) => {
   assert.deepEqual([life.status, life.type, life.eventId], [404, 'unknown', 'nobody']);
 });
 
-/** The record of an event that these rules govern at this time, which is that of its last change. */
+/** The record of an event under these rules, at the moment of its last change. */
 function recordUnder(settings: ApprovalSettings, parts: Partial<Parameters<typeof lifeOf>[0]> = {}): EventRecord {
   const rules = new RulesInForce({ ...RULES, ...settings });
   const known = { key: KEY, occurrence: 1, event: scheduledEvent() };
