@@ -71,6 +71,8 @@ export class ApprovalsFixture {
   /** What the service lists, by EventId in lower case. */
   readonly service = new Map<string, ScheduledEvent>();
   readonly posts: Post[] = [];
+  /** Keys of events that the next documents leave out although they have not ended, as after a gap (4.4). */
+  readonly missing = new Set<string>();
   /** Keys of drills that the bridge has accepted itself. */
   readonly drillsApproved: string[] = [];
   /** Polls every second, as is usual. */
@@ -200,7 +202,7 @@ export class ApprovalsFixture {
         event,
         apiVersion: '2020-07-01',
         epoch: 1,
-        listed: true,
+        listed: !this.missing.has(key),
         lastListedAt: null,
         missing: null,
       });

@@ -6,10 +6,11 @@ import { govern } from '../../../../src/approvals/rules/governed.ts';
 import { RulesInForce } from '../../../../src/approvals/rules/rules-in-force.ts';
 import { type EventRecord, lifeOf } from '../../../../src/approvals/views/event-record.ts';
 import { BridgeError } from '../../../../src/errors.ts';
-import type { PostResult } from '../../../../src/model/approvals.ts';
-import { EVENT_ID, momentAt, scheduledEvent } from '../../../support/events.ts';
+import type { ApprovalDecision, EventApproval, PostResult } from '../../../../src/model/approvals.ts';
+import { EVENT_ID, momentAt, START_MS, scheduledEvent } from '../../../support/events.ts';
 import {
   ACCEPTED,
+  type ApprovalSettings,
   type ApprovalsFixture,
   again,
   approvalOnItsWay,
@@ -61,29 +62,88 @@ test('an event that nobody knows is refused as unknown', (t) => {
   assert.deepEqual([life.status, life.type, life.eventId], [404, 'unknown', 'nobody']);
 });
 
-test('an event for which nothing was recorded and no rule speaks has the state none', () => {
-  const rules = new RulesInForce(RULES);
+/** The record of an event under these rules, at the moment of its last change. */
+function recordUnder(settings: ApprovalSettings, parts: Partial<Parameters<typeof lifeOf>[0]> = {}): EventRecord {
+  const rules = new RulesInForce({ ...RULES, ...settings });
   const known = { key: KEY, occurrence: 1, event: scheduledEvent() };
   const governed = govern(rules, known.event, momentAt(0), null);
-  const parts = {
-    rules,
-    eventId: EVENT_ID,
-    approval: null,
-    governedEvent: { known, governed },
-    record: { ...EMPTY, submittedMs: null },
-    rank: 2,
-    turnMs: null,
-    isOver: false,
-    nextStep: START,
-    heldBackBy: [],
-    usedBudgets: [],
-    rule: WAITS,
-  };
-  assert.deepEqual(lifeOf({ ...parts, at: momentAt(0) }), {
-    ...{ eventId: EVENT_ID, state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [] },
-    ...{ decidedBy: null, deadline: null, rank: 2, submitsAt: null },
-    ...{ submittedAt: null, notStartedForSeconds: null, ...EMPTY, nextStep: START, heldBackBy: [], rule: WAITS },
+  return lifeOf({
+    ...{ rules, eventId: EVENT_ID, approval: null, governedEvent: { known, governed }, rank: 2, turnMs: null },
+    ...{ record: { ...EMPTY, submittedMs: null }, isOver: false, nextStep: START, heldBackBy: [] },
+    ...{ usedBudgets: [], rule: WAITS, at: momentAt(0), ...parts },
   });
+}
+
+const BLANK: EventRecord = {
+  ...{ eventId: EVENT_ID, state: 'none', approvedBy: [], policy: null, at: null, waitingFor: [], holds: [] },
+  ...{ decidedBy: null, deadline: null, rank: 2, submitsAt: null },
+  ...{ submittedAt: null, notStartedForSeconds: null, ...EMPTY, nextStep: START, heldBackBy: [], rule: WAITS },
+};
+
+test('an event for which nothing was recorded and no rule speaks has the state none', () => {
+  assert.deepEqual(recordUnder({}), BLANK);
+  assert.deepEqual(recordUnder({}, { governedEvent: null }), BLANK, 'also after its start');
+  const never = recordUnder({ policy: [{ when: {}, then: 'never' }] });
+  assert.deepEqual(never, { ...BLANK, policy: 'policy[0]' }, 'a rule that has never is named');
+});
+
+test('the record of a drill says so', () => {
+  const eventId = 'drill-00000000-0000-4000-8000-000000000001';
+  assert.deepEqual(recordUnder({}, { eventId }), { ...BLANK, eventId, drill: true });
+});
+
+test('steps that an approver had no room for are counted, with the times of the first and the last', () => {
+  const unwritten = [{ approver: 'orders', steps: 7, sinceMs: START_MS, untilMs: START_MS + 1500 }];
+  const record = { ...EMPTY, submittedMs: null, unwritten };
+  assert.deepEqual(recordUnder({}, { record }).unwritten, [
+    { approver: 'orders', steps: 7, since: '2022-04-11T22:00:00.000Z', until: '2022-04-11T22:00:01.500Z' },
+  ]);
+});
+
+test('the use of a budget has the number of its machines, and the first hundred', () => {
+  const use = { eventId: EVENT_ID, resources: [], endedMs: null };
+  const machines = Array.from({ length: 101 }, (_, index) => ({ name: `web_${index}`, use, untilMs: null }));
+  const usedBudgets = [{ name: 'web', atMost: 200, machines }];
+  const [web, ...more] = recordUnder({}, { usedBudgets, heldBackBy: ['web'] }).budgetUse ?? [];
+  assert.deepEqual([web?.name, web?.atMost, web?.used, web?.machines.length, more], ['web', 200, 101, 100, []]);
+  assert.deepEqual(web?.machines.at(-1), { name: 'web_99', eventId: EVENT_ID, until: null });
+});
+
+test('a deadline is in the record, with what it does or did', () => {
+  const event = scheduledEvent();
+  const at = '2022-04-11T22:06:58.000Z';
+  const dueMs = Date.parse(at);
+  const deadlineOf = (
+    then: 'approve' | 'leave',
+    { isDone = false, approvedDueMs = null as number | null, notBefore = event.notBefore } = {},
+  ) => {
+    const rules = new RulesInForce({
+      ...{ ...RULES, policy: [{ when: {}, then: 'wait', deadline: { beforeMs: 20 * 60_000, then } }] },
+    });
+    const known = { key: KEY, occurrence: 1, event: { ...event, notBefore } };
+    const governed = { ...govern(rules, known.event, momentAt(0), null), isDone };
+    const decision: ApprovalDecision = {
+      ...{ by: 'deadline', at: momentAt(0), atOnce: false, dueMs: approvedDueMs, rule: governed.ruling.rule },
+      ...{ isSpent: false, window: null },
+    };
+    const approval: EventApproval = {
+      ...{ key: KEY, occurrence: 1, state: 'submitting', votes: [], holds: [], decision, policy: 'policy[0]' },
+      ...{ isDryRun: false, at: momentAt(0) },
+    };
+    const parts = { governedEvent: { known, governed }, approval: approvedDueMs === null ? null : approval };
+    return recordUnder({}, { ...parts, rules }).deadline;
+  };
+  assert.deepEqual(deadlineOf('approve'), { at, then: 'approve' }, 'ahead');
+  assert.deepEqual(deadlineOf('leave'), { at, then: 'leave' }, 'ahead');
+  assert.deepEqual(
+    deadlineOf('approve', { isDone: true, approvedDueMs: dueMs }),
+    { at, then: 'approve' },
+    'it approved',
+  );
+  assert.deepEqual(deadlineOf('approve', { isDone: true }), { at, then: 'leave' }, 'it expired without an approval');
+  const earlier = deadlineOf('approve', { isDone: true, approvedDueMs: dueMs - 60_000 });
+  assert.deepEqual(earlier, { at, then: 'leave' }, 'an earlier one approved, and this one was past when it was set');
+  assert.equal(deadlineOf('approve', { notBefore: null }), null, 'none without NotBefore');
 });
 
 test('recorded, decided, submitted, confirmed: who, when, how, and what the metadata service answered', async (t) => {

@@ -202,6 +202,191 @@ test('a deadline that approves is held back by a budget, and counts from the mom
   );
 });
 
+const STARTED_BUSY = { eventStatus: 'Started', resources: ['db_0'], notBefore: null } as const;
+const DRILL = 'drill-00000000-0000-4000-8000-000000000001';
+const DEADLINE = { beforeMs: 120 * MINUTE_MS, then: 'approve' } as const;
+const WAITS_UNTIL_TEN = { policy: rule({ deadline: DEADLINE }, 'wait') };
+
+/** As `linesOf`, of what a forecast says. */
+function forecastOf(settings: ApprovalSettings) {
+  const forecast = new Forecast(new RulesInForce({ ...RULES, ...settings }));
+  return {
+    observe: (time: string, document: Document) => linesOf(forecast.observe(eventsOf(document), at(time))),
+    advance: (time: string) => linesOf(forecast.advance(at(time))),
+    /** `HH:MM` of its day. */
+    next: () => {
+      const nextMs = forecast.nextMs();
+      return nextMs === null ? null : new Date(nextMs).toISOString().slice(11, 16);
+    },
+  };
+}
+
+test('a new event is returned even if it is Started, and its start is not', () => {
+  const settings = { policy: rule({}) };
+  const forecast = new Forecast(new RulesInForce({ ...RULES, ...settings }));
+  const event = scheduledEvent({ eventId: 'busy', ...STARTED_BUSY });
+  assert.deepEqual(forecast.observe(new Map([['busy', event]]), at('01:00')), [
+    {
+      ...{ event, atMs: at('01:00'), governed: null, isDue: false, heldBackBy: [] },
+      nextStep: { action: null, at: null, by: null },
+    },
+  ]);
+  const waits = forecastOf({ policy: rule({}, 'wait') });
+  assert.deepEqual(waits.observe('01:00', [['a', { notBefore }]]), ['a 2026-01-01T01:00: start 2026-01-01T12:00:00Z']);
+  assert.deepEqual(waits.observe('01:30', [['a', STARTED_BUSY]]), []);
+});
+
+test('a Scheduled event that changes is returned, also if the same holds of it', () => {
+  const waits = forecastOf({ policy: rule({}, 'wait') });
+  const lines = ['first', 'second', 'second'].map((description) =>
+    waits.observe('03:00', [['a', { notBefore, description }]]),
+  );
+  const line = 'a 2026-01-01T03:00: start 2026-01-01T12:00:00Z';
+  assert.deepEqual(lines, [[line], [line], []]);
+});
+
+test('an approval by a deadline does not count after a start that Azure took back', () => {
+  const { observe, advance, next } = forecastOf(WAITS_UNTIL_TEN);
+  observe('01:00', [['a', { notBefore }]]);
+  assert.deepEqual([next(), advance('10:00')], ['10:00', []]);
+  observe('10:30', [['a', { eventStatus: 'Started' }]]);
+  assert.deepEqual(observe('11:00', [['a', { notBefore }]]), ['a 2026-01-01T11:00: start 2026-01-01T12:00:00Z']);
+});
+
+test('a start that Azure takes back ends no sooner what the event waits for: a deadline that passed meanwhile is over', () => {
+  const { observe, advance, next } = forecastOf(WAITS_UNTIL_TEN);
+  observe('01:00', [['a', { notBefore }]]);
+  observe('09:00', [['a', { eventStatus: 'Started' }]]);
+  assert.deepEqual([next(), advance('10:00')], [null, []]);
+  assert.deepEqual(observe('11:00', [['a', { notBefore }]]), ['a 2026-01-01T11:00: start 2026-01-01T12:00:00Z']);
+});
+
+test('an event that has ended waits for nothing', () => {
+  const { observe, next } = forecastOf(WAITS_UNTIL_TEN);
+  observe('01:00', [['a', { notBefore }]]);
+  assert.equal(next(), '10:00');
+  assert.deepEqual([observe('02:00', []), next()], [[], null]);
+});
+
+test('what a rule has approved waits for nothing, also not for the end of its window', () => {
+  const { observe, advance, next } = forecastOf({
+    windows: { morning: daily('03:00', '04:00') },
+    policy: rule({ during: ['morning'] }),
+  });
+  assert.deepEqual(observe('01:00', [['a', { notBefore: '2026-01-09T12:00:00Z' }]]), [
+    'a 2026-01-01T01:00: approve 2026-01-01T03:00:00Z',
+  ]);
+  assert.deepEqual([next(), advance('03:00'), next(), advance('04:00'), next()], ['03:00', [], '04:00', [], null]);
+});
+
+test('a deadline that leaves the event to Azure approves nothing, and brings no news', () => {
+  const { observe, advance, next } = forecastOf({
+    policy: rule({ deadline: { ...DEADLINE, then: 'leave' } }, 'wait'),
+  });
+  assert.deepEqual(observe('01:00', [['a', { notBefore }]]), ['a 2026-01-01T01:00: start 2026-01-01T12:00:00Z']);
+  assert.deepEqual([next(), advance('10:00'), next()], ['10:00', [], null]);
+});
+
+test('only an approval by the deadline is due', () => {
+  const isDueOf = (settings: ApprovalSettings, documents: readonly (readonly [string, string])[]) =>
+    played(
+      { ...settings, budgets: ONE_DATABASE },
+      documents.map(([time, until]) => [at(time), [['a', { notBefore: `${DAY}T${until}:00Z` }]]]),
+      at('12:00'),
+    ).map(({ isDue, nextStep }) => `${nextStep.action} ${isDue}`);
+  const waits = WAITS_UNTIL_TEN;
+  assert.deepEqual(isDueOf({ policy: rule({}) }, [['01:00', '12:00']]), ['approve false'], 'a rule without a deadline');
+  assert.deepEqual(isDueOf(waits, [['10:30', '12:00']]), ['start false'], 'a deadline that had passed already');
+  assert.deepEqual(
+    isDueOf(waits, [
+      ['01:00', '12:00'],
+      ['10:30', '12:15'],
+    ]),
+    ['approve false', 'start false'],
+    'a deadline that approved, and was passed when it moved',
+  );
+});
+
+test('the rest of an ended event is waited for only while a budget holds something back', () => {
+  const { observe, advance, next } = forecastOf({ budgets: ONE_DATABASE, policy: rule({ budgets: ['databases'] }) });
+  const a: Document[number] = ['a', { resources: ['db_0'], notBefore }];
+  const b: Document[number] = ['b', { resources: ['db_1'], notBefore }];
+  const other: Document[number] = ['other', { resources: ['web_0'], notBefore }];
+  assert.equal(next(), null);
+  observe('01:00', [a, other]);
+  observe('02:00', [other]);
+  assert.equal(next(), null);
+  assert.deepEqual(observe('02:05', [other, b]), ['b 2026-01-01T02:05: approve once it fits, held back by databases']);
+  assert.equal(next(), '02:10');
+  assert.deepEqual([advance('02:10'), next()], [['b 2026-01-01T02:10: approve 2026-01-01T02:10:00Z'], null]);
+});
+
+test('an event that no rule has approved and a drill do not rest after their end', () => {
+  const settings: ApprovalSettings = {
+    budgets: ONE_DATABASE,
+    policy: [
+      { when: { impacts: ['Redeploy'] }, then: 'never' },
+      { when: {}, then: 'approve', budgets: ['databases'] },
+    ],
+  };
+  for (const [key, eventType] of [
+    ['a', 'Redeploy'],
+    [DRILL, 'Freeze'],
+  ] as const) {
+    const { observe } = forecastOf(settings);
+    observe('01:00', [[key, { eventType, resources: ['db_0'], notBefore }]]);
+    assert.deepEqual(
+      observe('02:00', [['b', { resources: ['db_1'], notBefore }]]),
+      ['b 2026-01-01T02:00: approve 2026-01-01T02:00:00Z'],
+      key,
+    );
+  }
+});
+
+test('a drill waits for a maintenance, and takes no place of one', () => {
+  const settings = { budgets: ONE_DATABASE, policy: rule({ budgets: ['databases'] }) };
+  const drill: Document[number] = [DRILL, { resources: ['db_1'], notBefore: `${DAY}T11:00:00Z` }];
+  const held = (time: string) => `${DRILL} 2026-01-01T${time}: approve once it fits, held back by databases`;
+  const { observe } = forecastOf(settings);
+  assert.deepEqual(observe('01:00', [['busy', STARTED_BUSY], drill]).slice(1), [held('01:00')]);
+  // The drill is first by its NotBefore, and both fit as soon as nothing is in use.
+  const waiting: Document[number] = ['b', { resources: ['db_2'], notBefore }];
+  const both = forecastOf(settings);
+  assert.ok(both.observe('01:00', [drill, waiting]).includes('b 2026-01-01T01:00: approve 2026-01-01T01:00:00Z'));
+});
+
+test('what a rule without budgets approves is in use, too, at once or at its deadline', () => {
+  for (const terms of [{ then: 'approve' }, { then: 'wait', deadline: DEADLINE }] as const) {
+    const { observe, advance } = forecastOf({
+      budgets: ONE_DATABASE,
+      policy: [
+        { when: { impacts: ['Redeploy'] }, ...terms },
+        { when: {}, then: 'approve', budgets: ['databases'] },
+      ],
+    });
+    const a: Document[number] = ['a', { eventType: 'Redeploy', resources: ['db_0'], notBefore }];
+    observe('01:00', [a]);
+    advance('10:00');
+    assert.deepEqual(observe('10:30', [a, ['b', { resources: ['db_1'], notBefore }]]), [
+      'b 2026-01-01T10:30: approve once it fits, held back by databases',
+    ]);
+  }
+});
+
+test('in a dry run, Azure starts each event, and what a rule would approve counts in the budgets', () => {
+  const settings = { dryRun: true, budgets: ONE_DATABASE, policy: rule({ budgets: ['databases'] }) };
+  assert.deepEqual(
+    forecastOf(settings).observe('01:00', [
+      ['a', { resources: ['db_0'], notBefore }],
+      ['b', { resources: ['db_1'], notBefore }],
+    ]),
+    [
+      'a 2026-01-01T01:00: start 2026-01-01T12:00:00Z',
+      'b 2026-01-01T01:00: start 2026-01-01T12:00:00Z, held back by databases',
+    ],
+  );
+});
+
 /** What a random month lists: each event from its announcement until its start and its end. */
 interface Life {
   readonly key: string;

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
+import { WEEKDAYS } from '../../../../src/approvals/rules/windows.ts';
 import type { NextStep } from '../../../../src/model/next-step.ts';
 import { EVENT_ID } from '../../../support/events.ts';
 import {
@@ -43,6 +44,37 @@ const APPROVE = rule({ then: 'approve' });
 const NEVER = rule({ then: 'never' });
 const DEADLINE = rule({ then: 'wait', deadline: { beforeMs: 120_000, then: 'approve' } });
 const LEAVE = rule({ then: 'wait', deadline: { beforeMs: 120_000, then: 'leave' } });
+
+const WAIT = rule({ then: 'wait' });
+/** In a budget that another machine of `startAnother` exceeds. */
+const ALLOTTED: ApprovalSettings = {
+  ...rule({ then: 'approve', budgets: ['machines'] }),
+  budgets: { machines: { resources: ['WestNO_*'], atMost: 2, restMs: 0 } },
+};
+const FAR = '2026-01-30T00:00:00Z';
+
+/**
+ * Of the second in a group, whose turn comes after an hour and a half: each night has a window of an hour, and one of
+ * three hours from the night that makes it the opening with this number.
+ */
+function turnInOpening(number: number): ApprovalSettings {
+  const nightly = { days: WEEKDAYS, timeZone: 'UTC', except: [] };
+  const before = Array.from({ length: number - 2 }, (_, day) => `2026-01-${String(day + 1).padStart(2, '0')}`);
+  return {
+    ...rule({ then: 'approve', during: ['short', 'long'] }),
+    windows: {
+      short: { ...nightly, from: '01:00', to: '02:00' },
+      long: { ...nightly, from: '03:00', to: '06:00', except: before },
+    },
+    group: { ...LEADER, failoverAfterMs: 90 * 60_000 },
+    ownName: 'WestNO_1',
+  };
+}
+
+function startAnother(fixture: ApprovalsFixture): void {
+  fixture.list('another', { ...STARTED, resources: ['WestNO_2'] });
+  fixture.poll();
+}
 
 function advice(fixture: ApprovalsFixture): void {
   change(fixture, { eventType: 'SpotRebalanceRecommendation' });
@@ -123,6 +155,57 @@ const CASES: Readonly<
     settings: { ...DEADLINE, group: { ...LEADER, failoverAfterMs: 121_000 }, ownName: 'WestNO_1' },
     is: AT_NOT_BEFORE,
   },
+  'a turn at NotBefore': {
+    settings: { ...DEADLINE, group: { ...LEADER, failoverAfterMs: 120_000 }, ownName: 'WestNO_1' },
+    is: approval(900, 'policy[0]'),
+  },
+  'a full quorum after a NotBefore at which Azure did not start it': {
+    act: async (opened) => {
+      change(opened.fixture, { notBefore: '2026-01-01T00:00:01Z' });
+      await decided(opened);
+    },
+    is: approval(2, null),
+  },
+  'a full quorum under a rule that waits': { settings: WAIT, act: decided, is: approval(2, null) },
+  'a rule while the bridge is blind': {
+    settings: { ...APPROVE, group: LEADER, ownName: 'WestNO_1' },
+    act: ({ fixture }) => {
+      fixture.isBlind = true;
+    },
+    is: AT_NOT_BEFORE,
+  },
+  'a budget that is full again before the turn of this bridge': {
+    settings: { ...ALLOTTED, group: LEADER, ownName: 'WestNO_1' },
+    ...{ act: ({ fixture }) => startAnother(fixture), is: { action: 'approve', at: null, by: 'policy[0]' } },
+  },
+  'the same while the bridge is blind': {
+    settings: { ...ALLOTTED, group: LEADER, ownName: 'WestNO_1' },
+    act: ({ fixture }) => {
+      startAnother(fixture);
+      fixture.isBlind = true;
+    },
+    is: AT_NOT_BEFORE,
+  },
+  'the same on a machine outside the group': {
+    settings: { ...ALLOTTED, group: LEADER, ownName: 'db_0' },
+    ...{ act: ({ fixture }) => startAnother(fixture), is: AT_NOT_BEFORE },
+  },
+  'a rule with a budget that was refused is posted again a minute later': {
+    settings: { ...ALLOTTED, group: LEADER, ownName: 'WestNO_1' },
+    act: async ({ fixture }) => {
+      fixture.answerTo = () => REFUSED;
+      await fixture.time.advance(11_000);
+    },
+    is: approval(80, 'policy[0]'),
+  },
+  'a turn in the fourteenth opening of the windows of its rule': {
+    ...{ settings: turnInOpening(14), act: ({ fixture }) => change(fixture, { notBefore: FAR }) },
+    is: approval((12 * 24 + 4.5) * 3600, 'policy[0]'),
+  },
+  'a turn in the fifteenth opening, which is not looked for': {
+    ...{ settings: turnInOpening(15), act: ({ fixture }) => change(fixture, { notBefore: FAR }) },
+    is: { ...AT_NOT_BEFORE, at: FAR },
+  },
   'a machine outside the group': { settings: { ...APPROVE, group: LEADER, ownName: 'db_0' }, is: AT_NOT_BEFORE },
   'a dry run of a rule': { settings: { ...APPROVE, dryRun: true }, is: AT_NOT_BEFORE },
   'a dry run of a deadline': { settings: { ...DEADLINE, dryRun: true }, is: AT_NOT_BEFORE },
@@ -185,3 +268,23 @@ for (const [title, { settings, act, is }] of Object.entries(CASES))
     // The store in memory has no record without an approval.
     if ('steps' in record) assert.deepEqual(record.nextStep, is, 'the same in the record');
   });
+
+test('nextStep: a blind bridge approves drills all the same, since no document lists them (6.12)', async (t) => {
+  const drill = 'drill-00000000-0000-4000-8000-000000000001';
+  const windows = turnInOpening(2);
+  for (const [settings, is] of [
+    [windows, { action: 'approve', at: '2026-01-01T01:00:00.000Z', by: 'policy[0]' }],
+    [ALLOTTED, { action: 'approve', at: null, by: 'policy[0]' }],
+  ] as const) {
+    const fixture = new ApprovalsFixture();
+    const approvals = fixture.open(settings);
+    t.after(() => fixture.close(approvals));
+    fixture.list('another', { ...STARTED, resources: ['WestNO_2'] });
+    fixture.list(drill, { eventStatus: 'Scheduled', notBefore: FAR, resources: ['WestNO_0', 'WestNO_1'] });
+    fixture.poll();
+    for (const isBlind of [false, true]) {
+      fixture.isBlind = isBlind;
+      assert.deepEqual(approvals.nextStep(drill).nextStep, is);
+    }
+  }
+});
