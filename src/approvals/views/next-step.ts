@@ -84,22 +84,28 @@ function postedAtMs(parts: NextStepParts, governedEvent: GovernedEvent, first: D
     const turnMs = parts.turnMs(approval, at);
     if (turnMs !== null) return at.wallMs + turnMs;
     const window = approval.decision?.window ?? null;
-    const opening = window && openingAfter(parts, governedEvent, window.untilMs);
-    if (opening === null) return null;
-    at = later(parts.at, opening.fromMs - parts.at.wallMs);
-    const governed = { ...governedEvent.governed, opening };
-    approval = whenOpened(
-      parts.rules,
-      { ...approval, state: 'waiting', decision: null },
-      { ...governedEvent, governed },
-      at,
-    );
+    const next = window && inNextWindow(parts, governedEvent, approval, window);
+    if (next === null) return null;
+    ({ approval, at } = next);
   }
   return null;
 }
 
-function openingAfter({ rules }: NextStepParts, { known, governed }: GovernedEvent, untilMs: number): Opening | null {
-  return openingFor(rules.calendar, governed.ruling, known.event, untilMs);
+/** Returns the approval as the next window decides it; null if there is none. */
+function inNextWindow(
+  { rules, at }: NextStepParts,
+  { known, governed }: GovernedEvent,
+  approval: EventApproval,
+  { untilMs }: Pick<Opening, 'untilMs'>,
+): Decided | null {
+  const opening = openingFor(rules.calendar, governed.ruling, known.event, untilMs);
+  if (opening === null) return null;
+  const opened = later(at, opening.fromMs - at.wallMs);
+  const undecided: EventApproval = { ...approval, state: 'waiting', decision: null };
+  return {
+    approval: whenOpened(rules, undecided, { known, governed: { ...governed, opening } }, opened),
+    at: opened,
+  };
 }
 
 /** Returns the next decision that nobody but this bridge makes: it stands, is repeated after a refusal, or is due later. */
@@ -111,6 +117,8 @@ function decidedApproval(parts: NextStepParts, governedEvent: GovernedEvent): De
   if (approval?.state === 'submitting') return { approval, at };
   if (approval?.state === 'failed' && isDecidedByRule(approval, governed, at)) {
     const again = later(at, Math.max(0, AGAIN_AFTER_MS - ageMs(approval.at, at)));
+    const window = approval.decision?.window ?? null;
+    if (window !== null && again.wallMs >= window.untilMs) return inNextWindow(parts, governedEvent, approval, window);
     return { approval: settled(rules, approval, governedEvent, again, { isAllotted: true }), at: again };
   }
   const { opening } = governed;

@@ -52,24 +52,30 @@ const ALLOTTED: ApprovalSettings = {
   budgets: { machines: { resources: ['WestNO_*'], atMost: 2, restMs: 0 } },
 };
 const FAR = '2026-01-30T00:00:00Z';
+const NIGHTLY = { days: WEEKDAYS, timeZone: 'UTC', except: [] };
 
 /**
  * Of the second in a group, whose turn comes after an hour and a half: each night has a window of an hour, and one of
  * three hours from the night that makes it the opening with this number.
  */
 function turnInOpening(number: number): ApprovalSettings {
-  const nightly = { days: WEEKDAYS, timeZone: 'UTC', except: [] };
   const before = Array.from({ length: number - 2 }, (_, day) => `2026-01-${String(day + 1).padStart(2, '0')}`);
   return {
     ...rule({ then: 'approve', during: ['short', 'long'] }),
     windows: {
-      short: { ...nightly, from: '01:00', to: '02:00' },
-      long: { ...nightly, from: '03:00', to: '06:00', except: before },
+      short: { ...NIGHTLY, from: '01:00', to: '02:00' },
+      long: { ...NIGHTLY, from: '03:00', to: '06:00', except: before },
     },
     group: { ...LEADER, failoverAfterMs: 90 * 60_000 },
     ownName: 'WestNO_1',
   };
 }
+
+/** One is open at the beginning, until a refused StartRequest is repeated. */
+const TWO_WINDOWS: ApprovalSettings = {
+  ...rule({ then: 'approve', during: ['first', 'second'] }),
+  windows: { first: { ...NIGHTLY, from: '00:00', to: '00:01' }, second: { ...NIGHTLY, from: '00:05', to: '00:10' } },
+};
 
 function startAnother(fixture: ApprovalsFixture): void {
   fixture.list('another', { ...STARTED, resources: ['WestNO_2'] });
@@ -227,6 +233,22 @@ const CASES: Readonly<
       await fixture.time.advance(11_000);
     },
     is: approval(80, 'policy[0]'),
+  },
+  'a rule that was refused shortly before its window closes waits for the next one': {
+    settings: TWO_WINDOWS,
+    act: async ({ fixture }) => {
+      fixture.answerTo = () => REFUSED;
+      await fixture.time.advance(31_000);
+    },
+    is: approval(300, 'policy[0]'),
+  },
+  'the same after the window': {
+    settings: TWO_WINDOWS,
+    act: async ({ fixture }) => {
+      fixture.answerTo = () => REFUSED;
+      await fixture.time.advance(61_000);
+    },
+    is: approval(300, 'policy[0]'),
   },
   'approvers who were refused': {
     act: ({ fixture, approvals }) => {
