@@ -162,19 +162,31 @@ export class Forecast {
       const after = governedEvent && withAllotment(this.#rules, entry.approval, governedEvent, at);
       return governedEvent && after ? [{ entry, governedEvent, after }] : [];
     });
-    const first = this.#heldBack(waiting, at);
-    const isHeld = ({ entry }: Waiting) => (first.get(entry.known.key) ?? []).length > 0;
-    for (const { entry, after } of waiting.filter((each) => !isHeld(each))) {
-      entry.approval = after;
-      this.#noteApproval(entry);
-    }
+    const isOfDrill = ({ entry }: Waiting) => isDrill(entry.known.key);
+    const held = this.#approveWhatFits(
+      waiting.filter((each) => !isOfDrill(each)),
+      at,
+    );
+    // A drill takes no place of a maintenance, so it is tried behind them.
+    const heldDrills = this.#approveWhatFits(waiting.filter(isOfDrill), at);
     // Once more, because what was approved now may be in the way, too.
-    const heldBack = this.#heldBack(waiting.filter(isHeld), at);
+    const heldBack = this.#heldBack([...held, ...heldDrills], at);
     for (const entry of this.#entries.values()) entry.heldBackBy = heldBack.get(entry.known.key) ?? [];
     return [...this.#entries.values()].flatMap((entry) => this.#news(entry, changed.has(entry.known.key), at));
   }
 
-  /** A drill takes no place of a maintenance, so each is tried alone. */
+  /** Returns those that do not fit. */
+  #approveWhatFits(tried: readonly Waiting[], at: Instant): readonly Waiting[] {
+    const heldBack = this.#heldBack(tried, at);
+    const isHeld = ({ entry }: Waiting) => (heldBack.get(entry.known.key) ?? []).length > 0;
+    for (const { entry, after } of tried.filter((each) => !isHeld(each))) {
+      entry.approval = after;
+      this.#noteApproval(entry);
+    }
+    return tried.filter(isHeld);
+  }
+
+  /** Each drill is tried alone, because drills take no place of each other either. */
   #heldBack(waiting: readonly Waiting[], at: Instant): ReadonlyMap<string, readonly string[]> {
     const uses = [...this.#entries.values()]
       .filter(({ isApproved, known }) => (isApproved || known.event.eventStatus === 'Started') && !isDrill(known.key))
