@@ -1,4 +1,5 @@
 // A few events → a StartQueue alone, what it reads and sends, and the answer to each approval in it.
+import type { ApprovalPorts } from '../../src/approvals/ports.ts';
 import { StartQueue } from '../../src/approvals/submit/start-queue.ts';
 import type { EventApproval, PostResult } from '../../src/model/approvals.ts';
 import type { Instant, KnownEvent, ScheduledEvent } from '../../src/model/events.ts';
@@ -52,6 +53,31 @@ export class StartQueueFixture {
   reads: () => void | Promise<void> = () => {};
   posts: (signal: AbortSignal) => Promise<PostResult> = async () => ({ kind: 'accepted' });
   readonly abort = new AbortController();
+  readonly ports: ApprovalPorts = {
+    events: () => this.events,
+    lastReadAt: () => this.readAt,
+    lastGoodAt: () => this.readAt,
+    isBehind: () => this.isBehind,
+    isBlind: () => false,
+    read: async () => {
+      this.actions.push('read');
+      await this.reads();
+    },
+    room: () => {
+      this.roomAsked++;
+      return this.room;
+    },
+    post: (eventIds, signal) => {
+      this.actions.push(['post', ...eventIds].join(' '));
+      return this.posts(signal);
+    },
+    wasSent: () => false,
+    actsOn: () => true,
+    isAuthorized: () => true,
+    drillApproved: (key) => this.actions.push(`drill approved ${key}`),
+    ownName: () => null,
+    observerId: () => 'vm',
+  };
   readonly queue = new StartQueue(
     {
       deps: this.time,
@@ -65,31 +91,7 @@ export class StartQueueFixture {
         this.results.push(result);
         return this.actions.push([result.kind, ...posted.map(({ key }) => key)].join(' ')) > 0;
       },
-      ports: {
-        events: () => this.events,
-        lastReadAt: () => this.readAt,
-        lastGoodAt: () => this.readAt,
-        isBehind: () => this.isBehind,
-        isBlind: () => false,
-        read: async () => {
-          this.actions.push('read');
-          await this.reads();
-        },
-        room: () => {
-          this.roomAsked++;
-          return this.room;
-        },
-        post: (eventIds, signal) => {
-          this.actions.push(['post', ...eventIds].join(' '));
-          return this.posts(signal);
-        },
-        wasSent: () => false,
-        actsOn: () => true,
-        isAuthorized: () => true,
-        drillApproved: (key) => this.actions.push(`drill approved ${key}`),
-        ownName: () => null,
-        observerId: () => 'vm',
-      },
+      ports: this.ports,
     },
     this.abort.signal,
   );
