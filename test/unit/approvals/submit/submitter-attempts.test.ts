@@ -129,7 +129,7 @@ test('the log says that an answer could not be stored, and that the bridge retri
   ]);
 });
 
-test('a refusal whose document is away is no error of the bridge, and neither is a stop before it is read', async (t) => {
+test('a stop before the document that a refusal requires is read is no error of the bridge', async (t) => {
   const { fixture, approvals, answer } = await approvalOnItsWay(t);
   answer(REFUSED);
   await fixture.close(approvals);
@@ -151,7 +151,7 @@ test('an approval that waits for a document, and one that a hold takes from the 
   assert.equal(fixture.posts.length, 0);
 });
 
-test('refused, and a new document still lists another event but not this one: moot', async (t) => {
+test('refused, and the next document no longer lists the event, which has not ended yet: moot', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
   fixture.answers = [REFUSED];
   const poll = fixture.poll.bind(fixture);
