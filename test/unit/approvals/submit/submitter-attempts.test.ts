@@ -15,6 +15,7 @@ import {
   caller,
   end,
   KEY,
+  logged,
   REFUSED,
   RULES,
   reopened,
@@ -30,17 +31,6 @@ const APPROVE = { policy: [{ when: {}, then: 'approve' }] } as const;
 /** The first machine of the event posts first. */
 const LEADER = { group: { submit: 'leader', failoverAfterMs: 10_000, members: [] } } as const;
 const [INFO, WARN, ERROR] = [30, 40, 50];
-
-/** The lines of this level: their text and their fields, and of an error its message alone. */
-function logged({ log }: ApprovalsFixture, of: number): readonly object[] {
-  const lines = log.map((line) => JSON.parse(line) as Record<string, unknown> & { err?: { message: string } });
-  return lines
-    .filter(({ level }) => level === of)
-    .map(({ level: _, time: __, pid: ___, hostname: ____, err, ...fields }) => ({
-      ...fields,
-      ...(err && { err: err.message }),
-    }));
-}
 
 /** Four events, for which there is room for one request at a time. */
 function fourTogether(answers: readonly (PostResult | Promise<PostResult>)[]): ApprovalsFixture {
