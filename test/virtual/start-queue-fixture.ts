@@ -1,4 +1,4 @@
-// A few events → a StartQueue alone, what it reads and sends, and the answer to each approval in it.
+// A few events → a StartQueue alone, what it reads and sends, and the answer to each approval.
 import type { ApprovalPorts } from '../../src/approvals/ports.ts';
 import { StartQueue } from '../../src/approvals/submit/start-queue.ts';
 import type { EventApproval, PostResult } from '../../src/model/approvals.ts';

@@ -1,4 +1,4 @@
-// A group, clocks and a restart → when this bridge posts, and what an earlier process may have posted.
+// A group, clocks and a restart → when this bridge posts, and what one before it may have posted.
 import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import { drillEventId } from '../../../../src/model/ids.ts';

@@ -1,4 +1,4 @@
-// Approvals in a queue alone → who shares a request, what is read first, and who leaves it unposted.
+// Approvals in a queue alone → who shares a request, what is read first, and who leaves it.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { scheduledIn } from '../../../../src/approvals/submit/start-queue.ts';
