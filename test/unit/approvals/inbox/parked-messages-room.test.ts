@@ -102,3 +102,22 @@ test('the bridge logs at most once a minute that a source has too many parked me
   await fixture.time.advance(60_000);
   assert.deepEqual(await Promise.all(waiting), Array(8).fill('settle'));
 });
+
+test('in the minute after such a line there is none, at its end there may be another', async (t) => {
+  const { fixture, approvals } = await full(t, 0);
+  await fixture.time.advance(5000);
+  for (let place = 0; place < ROOM; place++)
+    await approvals.take(ORIGIN, letter(fixture, startRequests(`parked-${place}`)));
+  const more = async (place: number) => {
+    approvals.take(ORIGIN, letter(fixture, startRequests(`more-${place}`))).catch(() => {});
+    await fixture.time.advance(0);
+    return fixture.log.filter((line) => line.includes('until there is room')).length;
+  };
+  assert.equal(await more(1), 1);
+  await fixture.time.advance(59_999);
+  assert.equal(await more(2), 1);
+  await fixture.time.advance(1);
+  for (let place = 0; place < ROOM; place++)
+    approvals.take(ORIGIN, letter(fixture, startRequests(`again-${place}`))).catch(() => {});
+  assert.equal(await more(3), 2);
+});

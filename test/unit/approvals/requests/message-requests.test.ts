@@ -1,7 +1,12 @@
 // A message's bytes, plain or a CloudEvent → the body of an approval, or why it is none.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { parseMessageBody, readMessageRequests } from '../../../../src/approvals/requests/message-requests.ts';
+import {
+  type MessageRequests,
+  parseMessageBody,
+  readMessageRequests,
+  withoutOtherDrills,
+} from '../../../../src/approvals/requests/message-requests.ts';
 
 const BODY = { StartRequests: [{ EventId: 'a' }] };
 
@@ -84,4 +89,32 @@ test('64 KiB are read, one byte more is not', () => {
 test('a fault repeats nothing of the message', () => {
   const answer = parsed('{"secret": "abc');
   assert.doesNotMatch(JSON.stringify(answer), /secret|abc/);
+});
+
+test('the fault of a body that is not JSON names the body', () => {
+  assert.deepEqual(parsed('StartRequests'), { fault: 'its body is not valid JSON in UTF-8' });
+});
+
+const OWN = 'drill-11111111-2222-3333-4444-555555555555';
+const OTHER = 'drill-99999999-2222-3333-4444-555555555555';
+
+/** Requests of each kind for these events. */
+function requestsFor(...keys: readonly string[]): MessageRequests {
+  const named = keys.map((key) => ({ eventId: key, key }));
+  return {
+    starts: named.map((name) => ({ ...name, seen: [] })),
+    holds: named.map((name) => ({ ...name, reason: null })),
+    releases: named.map((name) => ({ ...name, holder: null })),
+  };
+}
+
+test('of the drills only those that are known are left, and of the events all', () => {
+  const isKnown = (key: string) => key === OWN;
+  assert.deepEqual(withoutOtherDrills(requestsFor(OTHER, 'a', OWN), isKnown), requestsFor('a', OWN));
+  const none = requestsFor();
+  for (const kind of ['starts', 'holds', 'releases'] as const) {
+    const one = { ...none, [kind]: requestsFor('a')[kind] };
+    assert.deepEqual(withoutOtherDrills(one, isKnown), one);
+  }
+  assert.equal(withoutOtherDrills(requestsFor(OTHER), isKnown), null);
 });
