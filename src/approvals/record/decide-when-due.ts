@@ -46,7 +46,7 @@ function fallDue(key: string, parts: DueParts): void {
     const what = isAtEdge ? 'a window opened or closed' : 'a deadline expired';
     // The store logs its own faults. The next document retries.
     logger.error(
-      { eventId: key, reason: messageOf(error) },
+      { eventId: known.event.eventId, reason: messageOf(error) },
       `${what} and could not be stored; the bridge will retry it`,
     );
   }

@@ -91,7 +91,7 @@ export class Refusals implements Disposable {
     } catch (error) {
       // The store logs its own faults. The next document retries.
       logger.error(
-        { eventId: key, reason: messageOf(error) },
+        { eventId: governedEvent.known.event.eventId, reason: messageOf(error) },
         'a refused decision could not be made again; the bridge will retry it',
       );
     }

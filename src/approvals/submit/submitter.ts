@@ -143,7 +143,7 @@ export class Submitter implements AsyncDisposable {
       } catch (error) {
         if (this.#stop.signal.aborted) return;
         this.#parts.logger.error(
-          { eventId: key, err: error },
+          { eventId: this.#eventIdOf(key), err: error },
           'an approval could not be processed; the bridge will retry it',
         );
       }

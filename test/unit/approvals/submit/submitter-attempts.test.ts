@@ -115,7 +115,7 @@ test('the log says that an answer could not be stored, and that the bridge retri
   const err = 'the disk is full';
   assert.deepEqual(logged(fixture, ERROR), [
     { eventIds: [EVENT_ID], err, msg: 'the answer of the metadata service could not be stored' },
-    { eventId: KEY, err, msg: 'an approval could not be processed; the bridge will retry it' },
+    { eventId: EVENT_ID, err, msg: 'an approval could not be processed; the bridge will retry it' },
   ]);
 });
 
