@@ -89,6 +89,8 @@ for (const [what, settlement] of [
 ] as const satisfies readonly (readonly [string, Settlement])[]) {
   test(`a delivery that ${what} is settled, and approves nothing`, async (t) => {
     const { fixture, approvals } = opened(t);
+    // As the journal on disk: it takes a text only.
+    fixture.store.journal.seen = (id) => (assert.equal(typeof id, 'string'), null);
     approvals.settle(DRAIN, [settlement], 0);
     await settle();
     assert.deepEqual(fixture.store.settled, ['drain 7']);
@@ -96,6 +98,20 @@ for (const [what, settlement] of [
     assert.deepEqual([fixture.store.told, fixture.told, fixture.posts], [[], [], []]);
   });
 }
+
+test('a second accepted delivery fails nothing once the event has started, though the sink lost its approver', async (t) => {
+  const { fixture, approvals } = opened(t);
+  prepared(approvals, 'first');
+  await settle();
+  change(fixture, STARTED);
+  fixture.revoked.add('sink:drain node');
+  const published = [...fixture.store.told];
+  prepared(approvals, 'first');
+  await settle();
+  assert.deepEqual(fixture.store.settled, ['drain 7', 'drain 7']);
+  assert.deepEqual(fixture.store.told, published);
+  assert.ok(!fixture.told.includes('denied'));
+});
 
 for (const [what, settings, revoked] of [
   ['is not one of those required', { ...SETTINGS, required: ['orders'] }, []],
