@@ -90,7 +90,10 @@ for (const [what, settlement] of [
   test(`a delivery that ${what} is settled, and approves nothing`, async (t) => {
     const { fixture, approvals } = opened(t);
     // As the journal on disk: it takes a text only.
-    fixture.store.journal.seen = (id) => (assert.equal(typeof id, 'string'), null);
+    fixture.store.journal.seen = (id) => {
+      assert.equal(typeof id, 'string');
+      return null;
+    };
     approvals.settle(DRAIN, [settlement], 0);
     await settle();
     assert.deepEqual(fixture.store.settled, ['drain 7']);
@@ -249,7 +252,11 @@ function holdsOf({ before = null, after = before, preparing = [], wasSent = true
     known: { key: 'a', occurrence: 1, event },
     governed: govern(rules, event, momentAt(0), null),
   };
-  const facts = { holdingSinks: new Map([['drain', 'node']]), preparing, wasSent: () => wasSent, actsOn: () => actsOn };
+  const facts = {
+    ...{ holdingSinks: new Map([['drain', 'node']]), preparing, wasSent: () => wasSent },
+    // Only of this sink: others act on every event.
+    actsOn: (sink: string) => (sink === 'drain' ? actsOn : true),
+  };
   const held = withSinkHolds(rules, { before, after }, governedEvent, facts, momentAt(5));
   return held?.holds ?? [];
 }
