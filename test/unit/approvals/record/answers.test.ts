@@ -1,4 +1,4 @@
-// Answers that come late, or for an event that is gone → what is recorded, published and still in doubt.
+// Late answers, or to events that are gone → what is recorded, published and still in doubt.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { PostResult } from '../../../../src/model/approvals.ts';
