@@ -1,7 +1,10 @@
 // Changes to approvals → log lines, CloudEvents and transactions.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { EVENT_ID } from '../../../support/events.ts';
+import { pino } from 'pino';
+import { stepOf } from '../../../../src/approvals/record/audit-steps.ts';
+import { AuditTrail } from '../../../../src/approvals/record/audit-trail.ts';
+import { EVENT_ID, scheduledEvent } from '../../../support/events.ts';
 import {
   type ApprovalSettings,
   type ApprovalsFixture,
@@ -15,6 +18,7 @@ import {
   said,
   startRequests,
 } from '../../../virtual/approvals-fixture.ts';
+import { MemoryApprovalStore } from '../../../virtual/memory-approval-store.ts';
 
 const INFO = 30;
 const ERROR = 50;
@@ -104,3 +108,20 @@ for (const what of ['vote', 'hold', 'release'] as const) {
     assert.deepEqual(fixture.store.stored(KEY, 1)?.votes ?? [], []);
   });
 }
+
+test('without a metric, steps are logged all the same', () => {
+  const store = new MemoryApprovalStore();
+  const log: string[] = [];
+  const auditTrail = new AuditTrail({
+    ...{ store, ports: { observerId: () => 'westno_0' } },
+    logger: pino({}, { write: (line: string) => log.push(line) }),
+  });
+  const known = { key: KEY, occurrence: 1, event: scheduledEvent() };
+  const steps = [stepOf('left', 5, 'policy[0]', { reason: 'deadline' })];
+  let applied = 0;
+  const pending = auditTrail.pending([{ known, before: null, after: null, steps, changes: [] }], () => applied++);
+  store.commit(pending.write);
+  pending.apply();
+  const [line] = log.map((each) => JSON.parse(each));
+  assert.deepEqual([log.length, line.msg, line.approvers, applied], [1, 'approval left', [], 1]);
+});

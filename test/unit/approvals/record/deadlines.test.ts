@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test, { type TestContext } from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
 import { Deadlines } from '../../../../src/approvals/record/deadlines.ts';
+import { decideWhenDue } from '../../../../src/approvals/record/decide-when-due.ts';
 import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
 import type { RulesOptions } from '../../../../src/approvals/rules/rules-in-force.ts';
 import { FIRST_PART } from '../../../../src/approvals/views/queries.ts';
@@ -278,6 +279,52 @@ test('if the quorum was full before, the deadline neither decides nor leaves', a
   }
 });
 
+/** The record of an event that has no approvals. */
+function stored(fixture: ApprovalsFixture, occurrence: number): readonly string[] {
+  return fixture.store.approvals.record(occurrence, FIRST_PART).steps.map(({ step }) => step);
+}
+
+test('the deadlines of one moment leave once each, and publish and log nothing else', async (t) => {
+  const { fixture } = opened(t, byThen('leave'));
+  fixture.list('second', { notBefore: inMinutes(15) });
+  fixture.poll();
+  await fixture.time.advance(DUE_MS);
+  assert.deepEqual([stored(fixture, 1), stored(fixture, 2)], [['left'], ['left']]);
+  assert.deepEqual(fixture.told, ['left', 'left']);
+  assert.deepEqual(fixture.store.published, []);
+  const logged = fixture.log.map((line) => JSON.parse(line)).map(({ level, eventId, msg }) => [level, eventId, msg]);
+  assert.deepEqual(logged, [
+    [30, EVENT_ID, 'approval left'],
+    [30, 'second', 'approval left'],
+  ]);
+});
+
+test('a deadline that falls due while blind is left, even if that could not be stored', async (t) => {
+  const { fixture, approvals } = opened(t);
+  fixture.isBlind = true;
+  fixture.store.fault = new Error('the disk is full');
+  await fixture.time.advance(DUE_MS);
+  const [fault] = fixture.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 50);
+  const msg = 'a deadline expired and could not be stored; the bridge will retry it';
+  assert.deepEqual([fault.eventId, fault.reason, fault.msg], [EVENT_ID, 'the disk is full', msg]);
+  fixture.isBlind = false;
+  fixture.store.fault = null;
+  fixture.poll();
+  await fixture.time.advance(60 * MINUTE_MS);
+  assert.equal(approvals.summary(KEY)?.state, 'waiting');
+  assert.equal(fixture.posts.length, 0);
+});
+
+test('a deadline approves nothing that the last document does not list', async (t) => {
+  const { fixture } = opened(t);
+  const known = fixture.known(KEY);
+  assert.ok(known);
+  Object.assign(known, { listed: false });
+  await fixture.time.advance(DUE_MS);
+  assert.deepEqual(stored(fixture, 1), ['left']);
+  assert.equal(fixture.posts.length, 0);
+});
+
 test('a deadline that falls due while blind leaves, also once sight is back', async (t) => {
   const { fixture } = opened(t);
   fixture.isBlind = true;
@@ -470,11 +517,17 @@ test('the life of an event names its deadline while it is Scheduled, moved or no
   assert.equal(deadline(), null);
 });
 
-test('a deadline that was removed is not emitted, also not when all that are due are looked for', () => {
+/** Real deadlines in virtual time, and what they emit. */
+function emitting() {
   const time = new VirtualTime();
   const deadlines = new Deadlines(time);
   const emitted: (readonly string[])[] = [];
   deadlines.due$.subscribe((keys) => emitted.push(keys));
+  return { time, deadlines, emitted };
+}
+
+test('a deadline that was removed is not emitted, also not when all that are due are looked for', () => {
+  const { time, deadlines, emitted } = emitting();
   for (const key of ['removed', 'kept']) deadlines.set(key, time.wallMs() + MINUTE_MS);
   deadlines.set('removed', null);
   time.jumpWall(2 * MINUTE_MS);
@@ -482,4 +535,41 @@ test('a deadline that was removed is not emitted, also not when all that are due
   assert.deepEqual(emitted, [['kept']]);
   deadlines[Symbol.dispose]();
   assert.equal(time.pending, 0);
+});
+
+test('the deadlines of one moment are emitted together, once', async () => {
+  const { time, deadlines, emitted } = emitting();
+  for (const key of ['first', 'second']) deadlines.set(key, time.wallMs() + MINUTE_MS);
+  deadlines.lookAgain();
+  assert.deepEqual(emitted, [], 'none has expired');
+  await time.advance(MINUTE_MS);
+  assert.deepEqual(emitted, [['first', 'second']]);
+  deadlines.lookAgain();
+  assert.equal(emitted.length, 2, 'until they are set');
+});
+
+test('nothing is emitted after a stop', () => {
+  const { time, deadlines, emitted } = emitting();
+  deadlines.set('first', time.wallMs() + MINUTE_MS);
+  deadlines[Symbol.dispose]();
+  time.jumpWall(MINUTE_MS);
+  deadlines.lookAgain();
+  assert.deepEqual(emitted, []);
+});
+
+test('the deadline of an event that is gone or not governed is removed', async () => {
+  const { time, deadlines, emitted } = emitting();
+  const fixture = new ApprovalsFixture();
+  fixture.list('started', STARTED);
+  fixture.poll();
+  const started = fixture.known('started');
+  decideWhenDue({
+    ...{ deps: time, deadlines },
+    ports: { events: () => new Map([['started', started]]) },
+    ledger: { governedEventOf: () => null },
+  } as unknown as Parameters<typeof decideWhenDue>[0]);
+  for (const key of ['gone', 'started']) deadlines.set(key, time.wallMs() + MINUTE_MS);
+  await time.advance(MINUTE_MS);
+  deadlines.lookAgain();
+  assert.deepEqual(emitted, [['gone', 'started']]);
 });

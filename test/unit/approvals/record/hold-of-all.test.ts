@@ -292,6 +292,9 @@ test('an event that Azure starts under it was not approved, and one that goes ba
   assert.equal(stateOf(approvals), 'moot');
   change(fixture, { eventStatus: 'Scheduled', notBefore: '2026-01-01T00:15:00Z' });
   assert.equal(stateOf(approvals), 'held');
+  const record = steps(approvals);
+  assert.doesNotMatch(record, /held.*held/, 'it is the same hold');
+  assert.equal(approvals.summary(KEY)?.holds[0]?.replaced, undefined);
   await approve(approvals);
   assert.deepEqual(await posted(fixture, MINUTE_MS), []);
 });

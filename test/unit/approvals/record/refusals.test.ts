@@ -52,11 +52,27 @@ function steps(approvals: Approvals): string {
   return life.steps.map(({ step, status }) => [step, status].filter((part) => part !== null).join(' ')).join(', ');
 }
 
+/** The lines of the log that tell an operator about repeated decisions, without their time and process. */
+function repeats(fixture: ApprovalsFixture): readonly object[] {
+  return fixture.log
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => /posts it again|could not be made again/.test(msg))
+    .map(({ level, eventId, status, reason, msg }) => ({ level, eventId, status, reason, msg }));
+}
+
+/** Logged once per refusal that the bridge repeats by itself. */
+const WARNED = {
+  ...{ level: 40, eventId: EVENT_ID, status: 403, reason: undefined },
+  msg: 'the metadata service refused the decision of a rule: the bridge posts it again each minute while the event is Scheduled',
+};
+
 for (const status of [400, 401, 403, 405]) {
   test(`${status} to the StartRequest of a rule: failed, told once, and posted again each minute until it is accepted`, async (t) => {
     const { fixture, approvals } = refused(t, APPROVE, status);
     await fixture.time.advance(MINUTE_MS - 1);
     assert.equal(approvals.summary(KEY)?.state, 'failed');
+    fixture.poll();
+    assert.equal(approvals.summary(KEY)?.state, 'failed', 'a document within the minute posts nothing');
     assert.deepEqual(postedAt(fixture), [0]);
     await fixture.time.advance(2 * MINUTE_MS);
     assert.deepEqual(postedAt(fixture), [0, 1, 2]);
@@ -64,6 +80,7 @@ for (const status of [400, 401, 403, 405]) {
     assert.deepEqual(fixture.store.told, ['approval.failed refused']);
     assert.equal(steps(approvals), `decided, answered ${status}, failed ${status}`);
     assert.equal(fixture.told.filter((name) => name === 'failed').length, 1, 'the metric counts it once');
+    assert.deepEqual(repeats(fixture), [{ ...WARNED, status }]);
     fixture.answerTo = () => ACCEPTED;
     await fixture.time.advance(MINUTE_MS);
     assert.deepEqual(postedAt(fixture), [0, 1, 2, 3]);
@@ -96,6 +113,7 @@ test('a decision of approvers is posted again only by another vote', async (t) =
   await fixture.time.advance(60 * MINUTE_MS);
   assert.equal(fixture.posts.length, 1);
   assert.equal(approvals.summary(KEY)?.state, 'failed');
+  assert.deepEqual(repeats(fixture), []);
 });
 
 test('a yes beside a rule that approves takes nothing from it', async (t) => {
@@ -105,6 +123,52 @@ test('a yes beside a rule that approves takes nothing from it', async (t) => {
   assert.equal(approvals.approvalOf(KEY, 1)?.decision?.by, 'quorum');
   await fixture.time.advance(2 * MINUTE_MS);
   assert.deepEqual(postedAt(fixture), [0, 0.5, 1.5, 2.5]);
+  const published = ['approval.failed refused', 'approval.recorded orders', 'approval.failed refused orders'];
+  assert.deepEqual(fixture.store.told, published, 'the refusal of a yes is published, though the status is the same');
+  assert.deepEqual(repeats(fixture), [WARNED, WARNED]);
+});
+
+test('the refusal of a yes is published, though its answer comes after the minute of the rule', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS - 500);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  fixture.answers = [promise];
+  const asked = approve(approvals);
+  await fixture.time.advance(1000);
+  resolve(refusedWith(403));
+  assert.equal(said(await asked), '502 refused');
+  const published = ['approval.failed refused', 'approval.recorded orders', 'approval.failed refused orders'];
+  assert.deepEqual(fixture.store.told, published);
+});
+
+test('an accepted yes ends the retries of the rule', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS / 2);
+  fixture.answerTo = () => ACCEPTED;
+  assert.equal(said(await approve(approvals)), '200 submitted');
+  const before = fixture.store.transactions;
+  await fixture.time.advance(5 * MINUTE_MS);
+  fixture.poll();
+  assert.deepEqual(postedAt(fixture), [0, 0.5]);
+  assert.equal(fixture.store.transactions, before + 1, 'only the document is stored');
+});
+
+test('an event that starts during a retry and goes back is reported as refused again', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS / 2);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  fixture.answers = [promise];
+  await fixture.time.advance(MINUTE_MS);
+  change(fixture, STARTED);
+  resolve(refusedWith(403));
+  await fixture.time.advance(MINUTE_MS / 2);
+  assert.deepEqual(fixture.store.told, ['approval.failed refused']);
+  change(fixture, { eventStatus: 'Scheduled', notBefore: '2026-01-01T00:15:00Z' });
+  await settle();
+  assert.deepEqual(postedAt(fixture), [0, 1, 2]);
+  assert.equal(approvals.summary(KEY)?.state, 'failed');
+  assert.deepEqual(fixture.store.told, ['approval.failed refused', 'approval.failed refused']);
+  assert.deepEqual(repeats(fixture), [WARNED, WARNED]);
 });
 
 test('nor from a deadline that fell due, over a restart too', async (t) => {
@@ -187,9 +251,12 @@ test('a store that fails when the minute is over puts it off to the next documen
   const { fixture, approvals } = refused(t, APPROVE);
   await fixture.time.advance(MINUTE_MS / 2);
   fixture.store.fault = new BridgeError('BRIDGE_STORE_FULL', 'the disk is full');
-  await fixture.time.advance(MINUTE_MS);
+  await fixture.time.advance(MINUTE_MS / 2);
   assert.equal(fixture.posts.length, 1);
   assert.equal(approvals.summary(KEY)?.state, 'failed');
+  const msg = 'a refused decision could not be made again; the bridge will retry it';
+  const failed = { level: 50, eventId: EVENT_ID, status: undefined, reason: 'the disk is full', msg };
+  assert.deepEqual(repeats(fixture), [WARNED, failed]);
   fixture.store.fault = null;
   fixture.answerTo = () => ACCEPTED;
   fixture.poll();
@@ -209,11 +276,29 @@ test('an answer that asks for another try is posted again in its own rhythm', as
   assert.equal(approvals.summary(KEY)?.state, 'submitted');
 });
 
-test('closing leaves no timer behind', async (t) => {
+test('closing leaves no timer behind, and no document posts again', async (t) => {
   const { fixture, approvals } = refused(t, APPROVE);
   await fixture.time.advance(1000);
   await fixture.close(approvals);
   assert.equal(fixture.time.pending, 0);
   await fixture.time.advance(5 * MINUTE_MS);
+  fixture.poll();
+  await settle();
+  assert.equal(approvals.summary(KEY)?.state, 'failed');
   assert.equal(fixture.posts.length, 1);
+});
+
+test('a stop while the document after a refusal is read leaves no timer behind', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS - 1);
+  const poll = fixture.poll.bind(fixture);
+  let closed = Promise.resolve();
+  fixture.poll = () => {
+    poll();
+    if (fixture.posts.length === 2) closed = fixture.close(approvals);
+  };
+  await fixture.time.advance(1);
+  await closed;
+  assert.equal(approvals.summary(KEY)?.state, 'failed');
+  assert.equal(fixture.time.pending, 0);
 });

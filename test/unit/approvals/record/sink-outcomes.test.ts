@@ -89,6 +89,11 @@ for (const [what, settlement] of [
 ] as const satisfies readonly (readonly [string, Settlement])[]) {
   test(`a delivery that ${what} is settled, and approves nothing`, async (t) => {
     const { fixture, approvals } = opened(t);
+    // As the journal on disk: it takes a text only.
+    fixture.store.journal.seen = (id) => {
+      assert.equal(typeof id, 'string');
+      return null;
+    };
     approvals.settle(DRAIN, [settlement], 0);
     await settle();
     assert.deepEqual(fixture.store.settled, ['drain 7']);
@@ -96,6 +101,20 @@ for (const [what, settlement] of [
     assert.deepEqual([fixture.store.told, fixture.told, fixture.posts], [[], [], []]);
   });
 }
+
+test('a second accepted delivery fails nothing once the event has started, though the sink lost its approver', async (t) => {
+  const { fixture, approvals } = opened(t);
+  prepared(approvals, 'first');
+  await settle();
+  change(fixture, STARTED);
+  fixture.revoked.add('sink:drain node');
+  const published = [...fixture.store.told];
+  prepared(approvals, 'first');
+  await settle();
+  assert.deepEqual(fixture.store.settled, ['drain 7', 'drain 7']);
+  assert.deepEqual(fixture.store.told, published);
+  assert.ok(!fixture.told.includes('denied'));
+});
 
 for (const [what, settings, revoked] of [
   ['is not one of those required', { ...SETTINGS, required: ['orders'] }, []],
@@ -233,7 +252,11 @@ function holdsOf({ before = null, after = before, preparing = [], wasSent = true
     known: { key: 'a', occurrence: 1, event },
     governed: govern(rules, event, momentAt(0), null),
   };
-  const facts = { holdingSinks: new Map([['drain', 'node']]), preparing, wasSent: () => wasSent, actsOn: () => actsOn };
+  const facts = {
+    ...{ holdingSinks: new Map([['drain', 'node']]), preparing, wasSent: () => wasSent },
+    // Only of this sink: others act on every event.
+    actsOn: (sink: string) => (sink === 'drain' ? actsOn : true),
+  };
   const held = withSinkHolds(rules, { before, after }, governedEvent, facts, momentAt(5));
   return held?.holds ?? [];
 }

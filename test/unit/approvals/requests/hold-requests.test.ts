@@ -60,6 +60,7 @@ const BAD: readonly [body: unknown, told: RegExp][] = [
   [{ Holds: [{ EventId: 'a', Reason: 'b' }] }, /^Holds\[0\] .*nearly reason/],
   [{ hold: [{ EventId: 'a' }], StartRequests: [{ EventId: 'a' }] }, /^the body .*nearly Holds/],
   [{ Releases: [{ EventId: 'a', approver: '' }] }, /^Releases\[0\]\.approver/],
+  [{ Releases: [{ EventId: 'a', approver: 7 }] }, /^Releases\[0\]\.approver must be a text: the name of an approver$/],
   [{ StartRequests: [], Holds: [{ EventId: 'a' }] }, /^StartRequests is empty/],
 ];
 for (const [body, told] of BAD) {

@@ -132,3 +132,15 @@ test('what is approved never exceeds the budget, but an event alone; the order o
     { numRuns: 5000 },
   );
 });
+
+test('a budget without a configuration holds nothing back', () => {
+  const { heldBack } = compileAllotment({});
+  assert.deepEqual([...heldBack([], [candidate('a', ['db_1'])], 0)], [['a', []]]);
+});
+
+test('a use that has not ended has no end of a rest', () => {
+  const { nextRestEndMs } = compileAllotment({ databases: { ...DATABASES.databases, restMs: 5 } });
+  const open = { resources: ['db_1'], endedMs: null };
+  assert.equal(nextRestEndMs([open], 0), null);
+  assert.equal(nextRestEndMs([open, { ...open, endedMs: 3 }, { ...open, endedMs: 2 }], 0), 7);
+});

@@ -1,9 +1,9 @@
 // govern and isPast: which ruling is in force, and whether its deadline may still decide.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { type Governed, govern, isPast } from '../../../../src/approvals/rules/governed.ts';
+import { type Governed, GovernedEvents, govern, isPast } from '../../../../src/approvals/rules/governed.ts';
 import type { PolicyRule } from '../../../../src/approvals/rules/options.ts';
-import { compilePolicy } from '../../../../src/approvals/rules/policy.ts';
+import { compilePolicy, type PolicyDecision } from '../../../../src/approvals/rules/policy.ts';
 import { compileCalendar } from '../../../../src/approvals/rules/windows.ts';
 import type { ScheduledEvent } from '../../../../src/model/events.ts';
 import { momentAt, START_MS, scheduledEvent } from '../../../support/events.ts';
@@ -69,4 +69,43 @@ test('NotBefore has passed from its moment on; without one it never has', () => 
     [isPast(event, START_MS - 1), isPast(event, START_MS), isPast(scheduledEvent({ notBefore: null }), START_MS)],
     [false, true, false],
   );
+});
+
+/** The decision of a rule that approves in windows, of which one opens after so many minutes. */
+function inWindow(rule: Partial<PolicyDecision>, opensMinute: number | null): Governed {
+  const matched = { ...compilePolicy(RULES, 'any')(scheduledEvent(), 0), then: 'approve', ...rule } as const;
+  const fromMs = START_MS + (opensMinute ?? 0) * MINUTE_MS;
+  const opening = opensMinute === null ? null : { window: 'nights', fromMs, untilMs: fromMs + MINUTE_MS };
+  const notBefore = new Date(START_MS + 15 * MINUTE_MS).toISOString();
+  return govern(
+    { policy: () => matched, calendar: () => opening },
+    scheduledEvent({ notBefore }),
+    momentAt(MINUTE_MS),
+    null,
+  );
+}
+
+for (const [what, rule, opensMinute, then, dueMinute] of [
+  ['without windows approves, whatever follows them', { during: [], otherwise: 'wait' }, null, 'approve', null],
+  ['whose window opens approves then', { during: ['nights'], otherwise: 'wait' }, 14, 'approve', null],
+  ['whose window opens at NotBefore waits', { during: ['nights'], otherwise: 'wait' }, 15, 'wait', 13],
+  ['whose window does not open waits', { during: ['nights'], otherwise: 'wait' }, null, 'wait', 13],
+  ['whose window does not open is left', { during: ['nights'], otherwise: null }, null, 'approve', null],
+] as const) {
+  test(`a rule ${what}`, () => {
+    const { ruling, dueMs } = inWindow(rule, opensMinute);
+    const due = dueMinute === null ? null : START_MS + dueMinute * MINUTE_MS;
+    assert.deepEqual([ruling.then, dueMs], [then, due]);
+  });
+}
+
+test('the end of an earlier occurrence does not remove the decision for the next one', () => {
+  const governed = governedAt(0);
+  const events = new GovernedEvents({ policy: compilePolicy(RULES, 'any'), calendar: compileCalendar({}) }, () => {});
+  const known = { key: 'a', occurrence: 2, event: scheduledEvent() };
+  events.keep(known, governed);
+  events.forget({ ...known, occurrence: 1 });
+  assert.deepEqual(events.governedEventOf(known), { known, governed });
+  events.forget(known);
+  assert.equal(events.governedEventOf(known), null);
 });

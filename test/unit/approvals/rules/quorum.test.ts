@@ -104,3 +104,17 @@ test('no quorum is full without a yes that counts', () => {
     ),
   );
 });
+
+test('nobody is waited for under a rule that never approves, whoever is required', () => {
+  for (const required of ['any', 'all', 2, ['orders']] as const) {
+    const policy = compilePolicy([{ when: {}, then: 'never' }], required);
+    const scopes = new Map([['orders', compileScope({})]]);
+    assert.deepEqual(quorumOf({ scopes }, policy(event, 0), event, ['orders']), { isFull: false, waitingFor: [] });
+  }
+});
+
+test('if a number is required, approvers whose scope does not cover the event are not waited for', () => {
+  const freezes = { impacts: ['freeze'] } as const;
+  const two = rules(2, { ...THREE, network: { ...freezes } });
+  assert.deepEqual(two.quorum(event, []), { isFull: false, waitingFor: ['orders', 'billing', 'ops'] });
+});

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import type { Approvals } from '../../../../src/approvals/approvals.ts';
-import type { RulesOptions } from '../../../../src/approvals/rules/rules-in-force.ts';
+import { RulesInForce, type RulesOptions } from '../../../../src/approvals/rules/rules-in-force.ts';
 import { EVENT_ID } from '../../../support/events.ts';
 import {
   approvalsOverOneEvent,
@@ -174,4 +174,19 @@ test('a group that is new leaves what is decided to its leader', async (t) => {
   fixture.poll();
   await settle();
   assert.equal(fixture.posts.length, 1);
+});
+
+test('rules that could not be stored are replaced by those before them, with all their parts', () => {
+  const rules = new RulesInForce(RULES);
+  const { policy, calendar, allotment, scopes } = rules;
+  const undo = rules.replace({ ...APPROVE_ALL, approvers: { ops: {} }, dryRun: true });
+  assert.deepEqual([Object.keys(rules.approvers), [...rules.scopes.keys()], rules.dryRun], [['ops'], ['ops'], true]);
+  undo();
+  assert.deepEqual([rules.approvers, rules.dryRun], [RULES.approvers, false]);
+  assert.deepEqual(
+    [rules.policy, rules.calendar, rules.allotment, rules.scopes].map((part, index) =>
+      Object.is(part, [policy, calendar, allotment, scopes][index]),
+    ),
+    [true, true, true, true],
+  );
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compileCalendar, WEEKDAYS, type WindowOptions } from '../../../../src/approvals/rules/windows.ts';
+import { compileCalendar, contains, WEEKDAYS, type WindowOptions } from '../../../../src/approvals/rules/windows.ts';
 import { ZONES } from '../../../virtual/time-zones.ts';
 
 const DAILY: WindowOptions = { days: WEEKDAYS, from: '00:00', to: '24:00', except: [], timeZone: 'UTC' };
@@ -54,6 +54,34 @@ test('of several windows, the first that opens; of those that are open, the one 
   });
   const at = (time: string) => calendar(['early', 'late'], Date.parse(`2026-11-24T${time}Z`))?.window;
   assert.deepEqual([at('19:00'), at('20:30'), at('21:30'), at('22:30')], ['early', 'early', 'late', 'late']);
+});
+
+test('of windows that open together, the first name; of those that are open since this moment, the one that ends last', () => {
+  const calendar = compileCalendar({
+    short: { ...DAILY, from: '20:00', to: '21:00' },
+    long: { ...DAILY, from: '20:00', to: '23:00' },
+  });
+  const at = (time: string) => calendar(['short', 'long'], Date.parse(`2026-11-24T${time}Z`))?.window;
+  assert.deepEqual([at('19:59'), at('20:00')], ['short', 'long']);
+});
+
+test('an opening contains its beginning and not its end', () => {
+  const inside = [9, 10, 19, 20].map((atMs) => contains({ fromMs: 10, untilMs: 20 }, atMs));
+  assert.deepEqual(inside, [false, true, true, false]);
+});
+
+test('a window without a configuration never opens', () => {
+  assert.equal(compileCalendar({ nights: DAILY })(['days'], 0), null);
+});
+
+test('the next opening is searched for 400 days', () => {
+  const weekMs = 7 * 86_400_000;
+  const saturday = Date.parse('2026-01-03');
+  const sundays = Array.from({ length: 57 }, (_, week) => saturday + 86_400_000 + week * weekMs);
+  const except = sundays.map((atMs) => new Date(atMs).toISOString().slice(0, 10));
+  const after400 = '2027-02-07T00:00Z/2027-02-08T00:00Z';
+  assert.equal(opening({ days: ['Sun'], except }, '2026-01-03T12:00Z'), after400);
+  assert.equal(opening({ days: ['Sun'], except }, '2026-01-02T12:00Z'), null);
 });
 
 test('a window that never opens again has no opening', () => {
