@@ -65,6 +65,17 @@ test('a row that expired without an attempt has no attempts, and one about the s
   assert.deepEqual([letter?.eventId, letter?.attempts, letter?.status], [null, 0, null]);
 });
 
+test('a CloudEvent without data names no event and no resources', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1', { bytes: Buffer.from('{"id":"a:1","type":"t"}') })]);
+  bury(store.outbox);
+  const letters = [...store.outbox.deadLetters.list()];
+  assert.deepEqual(
+    letters.map(({ eventId, eventType, resources, type }) => ({ eventId, eventType, resources, type })),
+    [{ eventId: null, eventType: null, resources: [], type: 't' }],
+  );
+});
+
 test('a row that expired after a failed attempt keeps the status of that attempt', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1')]);

@@ -131,6 +131,40 @@ test('no step reads more bytes than it may, but one CloudEvent at least', (t) =>
   assert.deepEqual([behind(0), behind(1), behind(3), behind(5)], [[1], [2, 3], [4], []]);
 });
 
+test('an empty journal has one page, without items', (t) => {
+  const store = testStore(t);
+  assert.deepEqual(store.outbox.journalPages.page(ALL), { items: [], next: null });
+  assert.deepEqual(store.outbox.journalPages.page({ ...ALL, eventKey: 'a' }), { items: [], next: null });
+});
+
+test('the newest notice of an occurrence is found up to a position, and the id that an approval names as seen', (t) => {
+  const store = testStore(t);
+  const { journalPages } = store.outbox;
+  const started = entry('a:started', { change: 'started' });
+  append(store, [
+    entry('a:scheduled'),
+    entry('a:updated', { change: 'updated' }),
+    entry('a:approval', { change: 'approval.confirmed' }),
+    started,
+    entry('a:ended', { change: 'ended' }),
+    entry('a:again', { occurrence: 2, change: 'started' }),
+  ]);
+  const first = { key: 'a', occurrence: 1 };
+  const notices = [0, 1, 3, 5].map((position) => journalPages.notice(first, position)?.id ?? null);
+  assert.deepEqual(notices, [null, 'a:scheduled', 'a:updated', 'a:started']);
+  const notice = journalPages.notice(first, 9);
+  assert.deepEqual(notice && { ...notice, bytes: Buffer.from(notice.bytes) }, {
+    ...started,
+    position: 4,
+    bytes: Buffer.from(started.bytes),
+  });
+  assert.equal(journalPages.notice({ key: 'b', occurrence: 1 }, 9), null);
+  const seenIds = [first, { key: 'a', occurrence: 2 }, { key: 'b', occurrence: 1 }].map((of) =>
+    journalPages.seenId(of),
+  );
+  assert.deepEqual(seenIds, ['a:updated', null, null]);
+});
+
 test('the changes of an event are returned without their CloudEvents', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1'), entry('b:1'), entry('a:2', { change: 'ended' })], ['audit']);
