@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Outbox, openOutbox } from '../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../support/events.ts';
+import { holdStore } from '../../support/store-hold.ts';
 import {
   append,
   bury,
@@ -229,6 +230,13 @@ test('replay handles spans longer than one step', (t) => {
     store.outbox.queue.queued('audit', [], 2000).map(({ id }) => id),
     ids,
   );
+});
+
+test('a replay that finds nothing needs no lock of the store', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1', { timeMs: 100 })]);
+  holdStore(t, store.folder);
+  assert.equal(store.outbox.replay.queue({ sink: 'audit', sinceMs: 101 }), 0);
 });
 
 test('a sink that got an event by replay counts as having been sent it, while the event lasts', (t) => {
