@@ -2,7 +2,15 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { scheduledEvent } from '../../support/events.ts';
-import { append, entry, knownEvent, knownState, type TestStore, testStore } from '../../virtual/outbox-fixture.ts';
+import {
+  append,
+  entry,
+  knownEvent,
+  knownState,
+  queuedIds,
+  type TestStore,
+  testStore,
+} from '../../virtual/outbox-fixture.ts';
 
 /** Occurrence 1 with key `a`, as each entry of these tests has it. */
 function openOccurrence({ outbox }: TestStore): void {
@@ -11,25 +19,28 @@ function openOccurrence({ outbox }: TestStore): void {
 
 test('an id is used once, and a second CloudEvent with it is rejected with its whole transaction', (t) => {
   const store = testStore(t);
-  append(store, [entry('a:1')]);
+  store.outbox.transact((transaction) => {
+    transaction.append(entry('a:1'), ['audit'], 1);
+    assert.equal(store.outbox.journal.isUsed('a:1'), true, 'within its own transaction too');
+  });
   assert.deepEqual([store.outbox.journal.isUsed('a:1'), store.outbox.journal.isUsed('a:2')], [true, false]);
   assert.throws(() => append(store, [entry('a:2'), entry('a:1')]), {
     code: 'BRIDGE_INTERNAL',
     message: /rejected a row: UNIQUE constraint failed: used_ids\.id$/,
   });
-  assert.deepEqual([store.outbox.journal.isUsed('a:2'), store.outbox.journalPages.newest()], [false, 1]);
+  assert.deepEqual([store.outbox.journal.isUsed('a:2'), queuedIds(store.outbox)], [false, ['a:1']]);
 });
 
 test('a CloudEvent is found by its id with its event; one that is not about an event is not', (t) => {
   const store = testStore(t);
-  const event = scheduledEvent();
-  const started = scheduledEvent({ eventStatus: 'Started' });
+  const event = scheduledEvent({ notBefore: null, durationInSeconds: -1 });
+  const started = { ...event, eventStatus: 'Started' } as const;
   const ended = { ...event, eventStatus: 'Ended' };
   append(store, [
-    entry('a:scheduled', { data: { ...event, previousStatus: null } }),
+    entry('a:scheduled', { data: { ...event, previousStatus: null, observer: { name: null } } }),
     entry('a:updated', { change: 'updated', data: { ...event, previousStatus: 'Scheduled' } }),
     entry('a:started', { change: 'started', data: { ...started, previousStatus: 'Scheduled' } }),
-    entry('a:ended', { change: 'ended', data: { ...ended, previousStatus: 'Scheduled' } }),
+    entry('a:ended', { change: 'ended', data: { ...ended, previousStatus: 'Scheduled', outcome: 'completed' } }),
     entry('b:ended', { change: 'ended', occurrence: 2, data: { ...ended, previousStatus: null } }),
     entry('a:approval', { change: 'approval.confirmed' }),
     entry('without-key', { key: null }),

@@ -5,7 +5,6 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
 import type { QueuePosition } from '../../../src/model/deliveries.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
-import { scheduledEvent } from '../../support/events.ts';
 import { append, entry, knownEvent, knownState, queuedIds, sinks, testStore } from '../../virtual/outbox-fixture.ts';
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
@@ -157,18 +156,6 @@ test('the age of the oldest row does not depend on the date, which follows the c
   }
 });
 
-test('an id counts as used after it was appended, and cannot be appended twice', (t) => {
-  const store = testStore(t);
-  assert.equal(store.outbox.journal.isUsed('a:scheduled'), false);
-  store.outbox.transact((transaction) => {
-    transaction.append(entry('a:scheduled'), [], 1);
-    assert.equal(store.outbox.journal.isUsed('a:scheduled'), true, 'within its own transaction too');
-  });
-  assert.throws(() => append(store, [entry('b:scheduled'), entry('a:scheduled')]), { code: 'BRIDGE_INTERNAL' });
-  assert.equal(store.outbox.journal.isUsed('b:scheduled'), false);
-  assert.deepEqual(queuedIds(store.outbox), []);
-});
-
 test('a transaction inside another is rejected, and both are rolled back', (t) => {
   const store = testStore(t);
   assert.throws(
@@ -182,35 +169,6 @@ test('a transaction inside another is rejected, and both are rolled back', (t) =
   assert.deepEqual(queuedIds(store.outbox), []);
   append(store, [entry('c:1')]);
   assert.deepEqual(queuedIds(store.outbox), ['c:1']);
-});
-
-test('a journalled CloudEvent is found with its content; bridge events and unknown ids are not found', (t) => {
-  const store = testStore(t);
-  const event = scheduledEvent({ notBefore: null, durationInSeconds: -1 });
-  const started = { ...event, eventStatus: 'Started' } as const;
-  append(store, [
-    entry('a:scheduled', { occurrence: 7, data: { ...event, previousStatus: null, observer: { name: null } } }),
-    entry('a:ended', {
-      change: 'ended',
-      data: { ...event, eventStatus: 'Ended', previousStatus: 'Started', outcome: 'completed' },
-    }),
-    entry('a:approval-recorded:1', { change: 'approval.recorded', data: { eventId: event.eventId } }),
-    entry('source-blind:1', { change: 'source.blind', key: null, occurrence: null, data: {} }),
-  ]);
-  const { outbox } = store;
-  assert.deepEqual(outbox.journal.seen('a:scheduled'), { change: 'scheduled', key: 'a', occurrence: 7, event });
-  assert.deepEqual(outbox.journal.seen('a:ended'), { change: 'ended', key: 'a', occurrence: 1, event: started });
-  for (const id of ['a:approval-recorded:1', 'source-blind:1', 'a:updated'])
-    assert.equal(outbox.journal.seen(id), null, id);
-});
-
-test('the store records that a sink was sent a change of an occurrence', (t) => {
-  const store = testStore(t);
-  append(store, [entry('a:1', { occurrence: 1 }), entry('a:2', { occurrence: 1 })], ['hooks']);
-  append(store, [entry('source-blind:1', { key: null, occurrence: null })], ['hooks']);
-  assert.equal(store.outbox.sinks.wasSent('hooks', 1), true);
-  assert.equal(store.outbox.sinks.wasSent('audit', 1), false);
-  assert.equal(store.outbox.sinks.wasSent('hooks', 2), false);
 });
 
 test('a retired sink stays retired across restarts, until its configuration changes', (t) => {

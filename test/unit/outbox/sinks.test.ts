@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { holdStore } from '../../support/store-hold.ts';
-import { append, entry, knownEvent, knownState, queuedIds, sinks, testStore } from '../../virtual/outbox-fixture.ts';
+import { append, entry, queuedIds, sinks, testStore } from '../../virtual/outbox-fixture.ts';
 
 test('the consent of a receiver is stored until it is taken back or the configuration of the sink changes', (t) => {
   const { outbox, folder, time } = testStore(t);
@@ -48,20 +48,6 @@ test('sinks without a change stay as they are, and need no lock of the store', (
   holdStore(t, store.folder);
   assert.deepEqual(store.outbox.sinks.sync(sinks('audit', 'hooks')), { added: [], unretired: [], removed: [] });
   assert.deepEqual(queuedIds(store.outbox), ['a:1']);
-});
-
-test('a removed sink is reported with its dead letters; if it comes back, it was sent no event', (t) => {
-  const store = testStore(t);
-  const { outbox } = store;
-  outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('a', 1)])));
-  append(store, [entry('a:1')], ['audit', 'hooks']);
-  assert.deepEqual(outbox.sinks.sync(sinks('audit')), {
-    added: [],
-    unretired: [],
-    removed: [{ sink: 'hooks', deadLettered: 1 }],
-  });
-  assert.deepEqual(outbox.sinks.sync(sinks('audit', 'hooks')), { added: ['hooks'], unretired: [], removed: [] });
-  assert.deepEqual([outbox.sinks.wasSent('audit', 1), outbox.sinks.wasSent('hooks', 1)], [true, false]);
 });
 
 test('an unknown sink is named together with the known ones, or with none', (t) => {
