@@ -196,6 +196,16 @@ test('blindness is stored until sight is back', (t) => {
   assert.equal(again.known.blindness(), null);
 });
 
+test('an event that begins again is stored as its new occurrence, even if its content is the same', (t) => {
+  const store = testStore(t);
+  const first = knownEvent('a', 1);
+  save(store, knownState([first]));
+  const again = knownState([{ ...first, occurrence: 2 }]);
+  save(store, again);
+  assert.deepEqual(store.outbox.known.lastOccurrence('a'), { occurrence: 2, endedMs: null });
+  assert.deepEqual(reopened(store), again);
+});
+
 test('an occurrence that named this VM once is its own, also after a restart and after its end', (t) => {
   const store = testStore(t);
   save(store, knownState([knownEvent('a', 1), knownEvent('b', 2)]));

@@ -80,6 +80,27 @@ test('each delivery has its state, a discarded one too', (t) => {
   });
 });
 
+test('the deliveries of a CloudEvent are in the order in which they were queued, whatever became of them', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1')], ['audit', 'hooks']);
+  append(store, [entry('b:1')], []);
+  for (const _ of ['once', 'again']) store.outbox.replay.queue({ sink: 'hooks', sinceMs: 0, eventKey: 'a' });
+  bury(store.outbox, 'audit');
+  store.outbox.deadLetters.discard({ sink: 'audit' });
+  assert.deepEqual(
+    store.outbox.journalPages.page(ALL).items.map(({ deliveries }) => deliveries.map(({ seq, state }) => [seq, state])),
+    [
+      [
+        [1, 'discarded'],
+        [2, 'queued'],
+        [3, 'queued'],
+        [4, 'queued'],
+      ],
+      [],
+    ],
+  );
+});
+
 test('the newest pruned position is known, also after a restart; a discarded delivery keeps no row', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1', { timeMs: 1 }), entry('b:1', { timeMs: 2 })], []);
@@ -135,6 +156,7 @@ test('an empty journal has one page, without items', (t) => {
   const store = testStore(t);
   assert.deepEqual(store.outbox.journalPages.page(ALL), { items: [], next: null });
   assert.deepEqual(store.outbox.journalPages.page({ ...ALL, eventKey: 'a' }), { items: [], next: null });
+  assert.equal(store.outbox.journalPages.newest(), 0);
 });
 
 test('the newest notice of an occurrence is found up to a position, and the id that an approval names as seen', (t) => {
