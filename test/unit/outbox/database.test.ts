@@ -6,6 +6,13 @@ import test from 'node:test';
 import { countWithin, Database, type DatabaseOptions } from '../../../src/outbox/database.ts';
 import { temporaryFolder } from '../../virtual/outbox-fixture.ts';
 
+interface Mode {
+  readonly synchronous: number;
+  readonly timeout: number;
+}
+
+/** Writes the mode in which it runs. */
+const NOTE = 'INSERT INTO modes SELECT s.synchronous, b.timeout FROM pragma_synchronous s, pragma_busy_timeout b';
 const SETTINGS = { synchronous: 'OFF' } as const;
 
 test('of rows of 3, 2 and 1 bytes, as many are counted as fit, and the first one always', () => {
@@ -79,6 +86,47 @@ test('store.maxSize limits the file to whole pages, and without it the limit is 
       { pages: 7, maxBytes: null },
       { pages: 'no limit', maxBytes: null },
     ],
+  );
+});
+
+test('each write has its own durability and its own longest wait for a lock, whatever came before it', (t) => {
+  const folder = temporaryFolder(t);
+  const modes = (synchronous: 'FULL' | 'OFF') => {
+    using database = new Database(join(folder, synchronous), { synchronous });
+    const select = database.prepare('SELECT 1');
+    /** Runs in the mode of the text itself. */
+    const note = () => database.exec(NOTE);
+    database.exec('CREATE TABLE modes (synchronous INTEGER, timeout INTEGER)');
+    database.relaxed(note, { wait: false });
+    note();
+    database.relaxed(note);
+    database.relaxed(() => select.get(), { wait: false });
+    note();
+    return database.prepare<Mode>('SELECT * FROM modes').all();
+  };
+  const of = ([synchronous, timeout]: readonly [number, number]) => ({ synchronous, timeout });
+  const rows = (synchronous: 'FULL' | 'OFF') => modes(synchronous).map((row) => ({ ...row }));
+  assert.deepEqual(
+    rows('FULL'),
+    (
+      [
+        [1, 0],
+        [2, 5000],
+        [1, 5000],
+        [2, 5000],
+      ] as const
+    ).map(of),
+  );
+  assert.deepEqual(
+    rows('OFF'),
+    (
+      [
+        [0, 0],
+        [0, 5000],
+        [0, 5000],
+        [0, 5000],
+      ] as const
+    ).map(of),
   );
 });
 
