@@ -277,6 +277,14 @@ test('a later change of the same occurrence overtakes rows, whichever sinks get 
   assert.deepEqual(superseded(), ['a', 'b'], 'what is queued again is judged as well');
 });
 
+test('a key that was superseded before a position is not found since then', (t) => {
+  const store = testStore(t);
+  const { queue } = store.outbox;
+  store.outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('a', 1)])));
+  append(store, [entry('a:scheduled'), entry('a:updated', { change: 'updated' })]);
+  assert.deepEqual([queue.movedOn('audit', null), queue.movedOn('audit', queue.position())], [['a'], []]);
+});
+
 test('the status of an acceptance is stored with the delivery', (t) => {
   const store = testStore(t);
   append(store, [entry('a:scheduled'), entry('b:scheduled')]);
@@ -292,4 +300,49 @@ test('the status of an acceptance is stored with the delivery', (t) => {
       ['delivered', null],
     ],
   );
+});
+
+test('a dead letter is on disk at once, with the outcomes beside it; a power failure may lose others', (t) => {
+  const store = testStore(t, { synchronous: 'FULL' });
+  const { queue } = store.outbox;
+  append(
+    store,
+    ['a:1', 'b:1', 'c:1', 'd:1'].map((id) => entry(id)),
+  );
+  using other = new DatabaseSync(join(store.folder, 'outbox.db'));
+  other.exec(`CREATE TABLE settled (seq INTEGER, synchronous INTEGER);
+    CREATE TRIGGER settles AFTER UPDATE ON deliveries BEGIN
+      INSERT INTO settled SELECT new.seq, synchronous FROM pragma_synchronous;
+    END`);
+  queue.settle('audit', [{ seq: 1, result: 'accepted' }], 1);
+  queue.settle('audit', [{ seq: 2, result: 'failed', status: 503 }], 2);
+  const dead = { seq: 3, result: 'dead', reason: 'refused', status: 400 } as const;
+  queue.settle('audit', [dead, { seq: 4, result: 'accepted' }], 3);
+  queue.settle('audit', [{ seq: 2, result: 'accepted' }], 4);
+  const [normal, full] = [1, 2];
+  assert.deepEqual(
+    other
+      .prepare('SELECT seq, synchronous FROM settled ORDER BY rowid')
+      .all()
+      .map((row) => [row['seq'], row['synchronous']]),
+    [
+      [1, normal],
+      [2, normal],
+      [3, full],
+      [4, full],
+      [2, normal],
+    ],
+  );
+});
+
+test('one acceptance among several outcomes is the last one, and a failure is none', (t) => {
+  const store = testStore(t);
+  const { queue } = store.outbox;
+  append(store, [entry('a:1'), entry('b:1')]);
+  const lastError = { code: 'BRIDGE_DELIVERY_FAILED', message: 'it failed', atMs: 3 };
+  const failed = { seq: 1, result: 'failed', status: 503 } as const;
+  queue.settle('audit', [failed], 3, lastError);
+  assert.deepEqual(queue.record('audit'), { pause: null, lastAcceptedAtMs: null, lastError });
+  queue.settle('audit', [failed, { seq: 2, result: 'accepted' }], 4);
+  assert.deepEqual(queue.record('audit'), { pause: null, lastAcceptedAtMs: 4, lastError });
 });
