@@ -1,0 +1,36 @@
+// A folder → its store, whose name is on disk before anything counts on it.
+import assert from 'node:assert/strict';
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import test from 'node:test';
+import { flushStoreNames, makeFolder, makeStore, moveAside } from '../../../src/outbox/folder.ts';
+import { fileOperations } from '../../support/file-operations.ts';
+import { temporaryFolder } from '../../virtual/outbox-fixture.ts';
+
+const DURABLE = ['link', 'rename', 'fsync'];
+
+test('a new store gets its name when it is complete and its folder is on disk; the name is flushed, too', async (t) => {
+  const folder = join(temporaryFolder(t), 'store');
+  makeFolder(folder);
+  const path = Array(folder.split(sep).length - 1).fill('fsync');
+  assert.deepEqual(await fileOperations(DURABLE, () => makeStore(folder, 'OFF')), [...path, 'rename', 'fsync']);
+  assert.deepEqual(readdirSync(folder), ['outbox.db']);
+  assert.deepEqual(await fileOperations(DURABLE, () => makeStore(folder, 'OFF')), [], 'it is there');
+  assert.deepEqual(await fileOperations(DURABLE, () => flushStoreNames(folder)), ['fsync']);
+});
+
+test('a store is set aside with its log, once the new folder is on disk', async (t) => {
+  const folder = temporaryFolder(t);
+  for (const suffix of ['', '-wal', '-shm']) writeFileSync(join(folder, `outbox.db${suffix}`), suffix);
+  const options = { vmId: 'vm', reason: 'moved', atMs: 0 };
+  let aside = '';
+  const operations = await fileOperations(DURABLE, () => {
+    aside = moveAside(folder, 'outbox.db', options);
+  });
+  const move = ['link', 'fsync', 'fsync'];
+  assert.deepEqual(operations, ['fsync', ...move, ...move]);
+  assert.deepEqual(
+    [readdirSync(folder), readdirSync(aside).sort()],
+    [['set-aside-19700101T000000Z-vm'], ['outbox.db', 'outbox.db-wal', 'reason.txt']],
+  );
+});
