@@ -1,6 +1,6 @@
 // A folder → its store, whose name is on disk before anything counts on it.
 import assert from 'node:assert/strict';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import test from 'node:test';
 import { flushStoreNames, makeFolder, makeStore, moveAside } from '../../../src/outbox/folder.ts';
@@ -33,4 +33,18 @@ test('a store is set aside with its log, once the new folder is on disk', async 
     [readdirSync(folder), readdirSync(aside).sort()],
     [['set-aside-19700101T000000Z-vm'], ['outbox.db', 'outbox.db-wal', 'reason.txt']],
   );
+});
+
+test('a folder or a file that cannot be made is an error of the store that names it', (t) => {
+  const folder = temporaryFolder(t);
+  const failed = (path: string, what: string) => ({
+    code: 'BRIDGE_STORE_FAILED',
+    message: new RegExp(`^the store ${path} cannot be read or written \\(.*${what}`),
+  });
+  writeFileSync(join(folder, 'file'), '');
+  const inFile = join(folder, 'file', 'store');
+  assert.throws(() => makeFolder(inFile), failed(inFile, 'ENOTDIR: not a directory, mkdir'));
+  // Not left by an earlier process, which would have left a file.
+  mkdirSync(join(folder, 'outbox.db.new'));
+  assert.throws(() => makeStore(folder, 'OFF'), failed(join(folder, 'outbox.db'), 'outbox\\.db\\.new'));
 });
