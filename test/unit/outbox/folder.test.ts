@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, sep } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
 import { flushStoreNames, makeFolder, makeStore, moveAside } from '../../../src/outbox/folder.ts';
+import { MIGRATIONS } from '../../../src/outbox/migrations/schema.ts';
 import { fileOperations } from '../../support/file-operations.ts';
 import { temporaryFolder } from '../../virtual/outbox-fixture.ts';
 
@@ -15,6 +17,8 @@ test('a new store gets its name when it is complete and its folder is on disk; t
   const path = Array(folder.split(sep).length - 1).fill('fsync');
   assert.deepEqual(await fileOperations(DURABLE, () => makeStore(folder, 'OFF')), [...path, 'rename', 'fsync']);
   assert.deepEqual(readdirSync(folder), ['outbox.db']);
+  using reader = new DatabaseSync(join(folder, 'outbox.db'), { readOnly: true });
+  assert.deepEqual({ ...reader.prepare('PRAGMA user_version').get() }, { user_version: MIGRATIONS.length });
   assert.deepEqual(await fileOperations(DURABLE, () => makeStore(folder, 'OFF')), [], 'it is there');
   assert.deepEqual(await fileOperations(DURABLE, () => flushStoreNames(folder)), ['fsync']);
 });
