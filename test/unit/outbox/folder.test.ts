@@ -6,8 +6,9 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
 import { flushStoreNames, makeFolder, makeStore, moveAside } from '../../../src/outbox/folder.ts';
 import { MIGRATIONS } from '../../../src/outbox/migrations/schema.ts';
+import { openOutbox } from '../../../src/outbox/outbox.ts';
 import { fileOperations } from '../../support/file-operations.ts';
-import { temporaryFolder } from '../../virtual/outbox-fixture.ts';
+import { temporaryFolder, testStore } from '../../virtual/outbox-fixture.ts';
 
 const DURABLE = ['link', 'rename', 'fsync'];
 
@@ -21,6 +22,13 @@ test('a new store gets its name when it is complete and its folder is on disk; t
   assert.deepEqual({ ...reader.prepare('PRAGMA user_version').get() }, { user_version: MIGRATIONS.length });
   assert.deepEqual(await fileOperations(DURABLE, () => makeStore(folder, 'OFF')), [], 'it is there');
   assert.deepEqual(await fileOperations(DURABLE, () => flushStoreNames(folder)), ['fsync']);
+});
+
+test('a start flushes the name of a store that is there, and a verb does not', async (t) => {
+  const { folder, time, outbox } = testStore(t);
+  outbox.close();
+  const open = (lock: boolean) => fileOperations(DURABLE, () => openOutbox(folder, { deps: time, lock }).close());
+  assert.deepEqual([await open(true), await open(false)], [['fsync'], []]);
 });
 
 test('a store is set aside with its log, once the new folder is on disk', async (t) => {
