@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'node:test';
-import type { ApprovalStep, RecordPart } from '../../../src/model/approvals.ts';
+import { type ApprovalStep, AWAITED_ANSWER, LOST_ANSWER, type RecordPart } from '../../../src/model/approvals.ts';
 import { Database } from '../../../src/outbox/database.ts';
 import { MIGRATIONS, migrate } from '../../../src/outbox/migrations/schema.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
@@ -63,6 +63,23 @@ test('decisions and answers are bounded too, but the end is always written', (t)
     [first?.submittedMs, first?.unwritten],
     [7777, [{ approver: null, steps: 1500, sinceMs: 500, untilMs: 1999 }]],
   );
+});
+
+test('a full record still gets lost and awaited answers, and each kind of end', (t) => {
+  const store = testStore(t);
+  add(store, 500, () => approvalStep('decided'));
+  const last = [
+    approvalStep('answered', { reason: LOST_ANSWER }),
+    approvalStep('answered', { reason: 'gone' }),
+    approvalStep('answered', { reason: AWAITED_ANSWER }),
+    approvalStep('decided', { reason: LOST_ANSWER }),
+    approvalStep('moot'),
+    approvalStep('unknown', { times: 3 }),
+  ];
+  store.outbox.transact((transaction) => transaction.addSteps(1, last));
+  const steps = parts(store, 200).flatMap((part) => part.steps);
+  const written = last.filter((_, place) => [0, 2, 4, 5].includes(place));
+  assert.deepEqual(steps.slice(500), written);
 });
 
 test('the counts survive the process', (t) => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 import { type Outbox, openOutbox } from '../../../src/outbox/outbox.ts';
 import { scheduledEvent } from '../../support/events.ts';
+import { holdStore } from '../../support/store-hold.ts';
 import {
   append,
   bury,
@@ -63,6 +64,17 @@ test('a row that expired without an attempt has no attempts, and one about the s
   store.outbox.queue.settle('audit', [{ seq, result: 'dead', reason: 'expired', status: null }], 1);
   const [letter] = store.outbox.deadLetters.list();
   assert.deepEqual([letter?.eventId, letter?.attempts, letter?.status], [null, 0, null]);
+});
+
+test('a CloudEvent without data names no event and no resources', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1', { bytes: Buffer.from('{"id":"a:1","type":"t"}') })]);
+  bury(store.outbox);
+  const letters = [...store.outbox.deadLetters.list()];
+  assert.deepEqual(
+    letters.map(({ eventId, eventType, resources, type }) => ({ eventId, eventType, resources, type })),
+    [{ eventId: null, eventType: null, resources: [], type: 't' }],
+  );
 });
 
 test('a row that expired after a failed attempt keeps the status of that attempt', (t) => {
@@ -218,6 +230,13 @@ test('replay handles spans longer than one step', (t) => {
     store.outbox.queue.queued('audit', [], 2000).map(({ id }) => id),
     ids,
   );
+});
+
+test('a replay that finds nothing needs no lock of the store', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1', { timeMs: 100 })]);
+  holdStore(t, store.folder);
+  assert.equal(store.outbox.replay.queue({ sink: 'audit', sinceMs: 101 }), 0);
 });
 
 test('a sink that got an event by replay counts as having been sent it, while the event lasts', (t) => {

@@ -35,11 +35,12 @@ test('each sink with notes is named once, whether it is configured or not', (t) 
   assert.deepEqual(outbox.notes.sinks(), []);
   for (const [sink, seq] of [
     ['hooks', 3],
+    ['0', 1],
     ['former', 1],
     ['former', 2],
   ] as const)
     outbox.notes.write(sink, seq, 'a note');
-  assert.deepEqual(outbox.notes.sinks(), ['former', 'hooks']);
+  assert.deepEqual(outbox.notes.sinks(), ['0', 'former', 'hooks']);
 });
 
 test('a note is stored as long as delivered rows, or as long as its delivery if that is longer', (t) => {

@@ -16,6 +16,7 @@ import {
   temporaryFolder,
   testStore,
 } from '../../virtual/outbox-fixture.ts';
+import { VirtualTime } from '../../virtual/virtual-time.ts';
 
 test('the store is set aside completely, with the reason, and nothing of it is left', (t) => {
   const store = testStore(t);
@@ -77,6 +78,17 @@ test('rows that a verb has open are set aside with their log', (t) => {
     ['a:1', 'b:1'],
   );
   assert.equal(store.outbox.journal.isUsed('a:1'), false);
+});
+
+test('the empty store that follows is durable, as every store is by default', (t) => {
+  const folder = join(temporaryFolder(t), 'store');
+  using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
+  outbox.identity.save({ vmId: 'one' });
+  outbox.setAside('another VM');
+  outbox.identity.save({ vmId: 'two' });
+  outbox.close();
+  using again = openOutbox(folder, { deps: new VirtualTime(), lock: true });
+  assert.equal(again.identity.current.vmId, 'two');
 });
 
 test('a store that cannot be set aside stays in use', (t) => {

@@ -196,6 +196,32 @@ test('blindness is stored until sight is back', (t) => {
   assert.equal(again.known.blindness(), null);
 });
 
+test('an event that begins again is stored as its new occurrence, even if its content is the same', (t) => {
+  const store = testStore(t);
+  const first = knownEvent('a', 1);
+  save(store, knownState([first]));
+  const again = knownState([{ ...first, occurrence: 2 }]);
+  save(store, again);
+  assert.deepEqual(store.outbox.known.lastOccurrence('a'), { occurrence: 2, endedMs: null });
+  assert.deepEqual(reopened(store), again);
+});
+
+test('an occurrence that named this VM once is its own, also after a restart and after its end', (t) => {
+  const store = testStore(t);
+  save(store, knownState([knownEvent('a', 1), knownEvent('b', 2)]));
+  store.outbox.transact((transaction) => {
+    transaction.markOwn(1);
+    transaction.markOwn(1);
+  });
+  save(store, knownState([], { nextOccurrence: 3 }));
+  store.outbox.close();
+  using again = openOutbox(store.folder, { deps: store.time, lock: true });
+  assert.deepEqual(
+    [1, 2, 3].map((occurrence) => again.known.isOwn(occurrence)),
+    [true, false, false],
+  );
+});
+
 test('a heartbeat stores only the time of the last good document', (t) => {
   const store = testStore(t, { synchronous: 'FULL' });
   const state = knownState([knownEvent('a', 1)]);

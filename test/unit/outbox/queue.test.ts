@@ -5,7 +5,6 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'node:test';
 import type { QueuePosition } from '../../../src/model/deliveries.ts';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
-import { scheduledEvent } from '../../support/events.ts';
 import { append, entry, knownEvent, knownState, queuedIds, sinks, testStore } from '../../virtual/outbox-fixture.ts';
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
@@ -157,18 +156,6 @@ test('the age of the oldest row does not depend on the date, which follows the c
   }
 });
 
-test('an id counts as used after it was appended, and cannot be appended twice', (t) => {
-  const store = testStore(t);
-  assert.equal(store.outbox.journal.isUsed('a:scheduled'), false);
-  store.outbox.transact((transaction) => {
-    transaction.append(entry('a:scheduled'), [], 1);
-    assert.equal(store.outbox.journal.isUsed('a:scheduled'), true, 'within its own transaction too');
-  });
-  assert.throws(() => append(store, [entry('b:scheduled'), entry('a:scheduled')]), { code: 'BRIDGE_INTERNAL' });
-  assert.equal(store.outbox.journal.isUsed('b:scheduled'), false);
-  assert.deepEqual(queuedIds(store.outbox), []);
-});
-
 test('a transaction inside another is rejected, and both are rolled back', (t) => {
   const store = testStore(t);
   assert.throws(
@@ -182,35 +169,6 @@ test('a transaction inside another is rejected, and both are rolled back', (t) =
   assert.deepEqual(queuedIds(store.outbox), []);
   append(store, [entry('c:1')]);
   assert.deepEqual(queuedIds(store.outbox), ['c:1']);
-});
-
-test('a journalled CloudEvent is found with its content; bridge events and unknown ids are not found', (t) => {
-  const store = testStore(t);
-  const event = scheduledEvent({ notBefore: null, durationInSeconds: -1 });
-  const started = { ...event, eventStatus: 'Started' } as const;
-  append(store, [
-    entry('a:scheduled', { occurrence: 7, data: { ...event, previousStatus: null, observer: { name: null } } }),
-    entry('a:ended', {
-      change: 'ended',
-      data: { ...event, eventStatus: 'Ended', previousStatus: 'Started', outcome: 'completed' },
-    }),
-    entry('a:approval-recorded:1', { change: 'approval.recorded', data: { eventId: event.eventId } }),
-    entry('source-blind:1', { change: 'source.blind', key: null, occurrence: null, data: {} }),
-  ]);
-  const { outbox } = store;
-  assert.deepEqual(outbox.journal.seen('a:scheduled'), { change: 'scheduled', key: 'a', occurrence: 7, event });
-  assert.deepEqual(outbox.journal.seen('a:ended'), { change: 'ended', key: 'a', occurrence: 1, event: started });
-  for (const id of ['a:approval-recorded:1', 'source-blind:1', 'a:updated'])
-    assert.equal(outbox.journal.seen(id), null, id);
-});
-
-test('the store records that a sink was sent a change of an occurrence', (t) => {
-  const store = testStore(t);
-  append(store, [entry('a:1', { occurrence: 1 }), entry('a:2', { occurrence: 1 })], ['hooks']);
-  append(store, [entry('source-blind:1', { key: null, occurrence: null })], ['hooks']);
-  assert.equal(store.outbox.sinks.wasSent('hooks', 1), true);
-  assert.equal(store.outbox.sinks.wasSent('audit', 1), false);
-  assert.equal(store.outbox.sinks.wasSent('hooks', 2), false);
 });
 
 test('a retired sink stays retired across restarts, until its configuration changes', (t) => {
@@ -319,6 +277,14 @@ test('a later change of the same occurrence overtakes rows, whichever sinks get 
   assert.deepEqual(superseded(), ['a', 'b'], 'what is queued again is judged as well');
 });
 
+test('a key that was superseded before a position is not found since then', (t) => {
+  const store = testStore(t);
+  const { queue } = store.outbox;
+  store.outbox.transact((transaction) => transaction.saveState(knownState([knownEvent('a', 1)])));
+  append(store, [entry('a:scheduled'), entry('a:updated', { change: 'updated' })]);
+  assert.deepEqual([queue.movedOn('audit', null), queue.movedOn('audit', queue.position())], [['a'], []]);
+});
+
 test('the status of an acceptance is stored with the delivery', (t) => {
   const store = testStore(t);
   append(store, [entry('a:scheduled'), entry('b:scheduled')]);
@@ -334,4 +300,49 @@ test('the status of an acceptance is stored with the delivery', (t) => {
       ['delivered', null],
     ],
   );
+});
+
+test('a dead letter is on disk at once, with the outcomes beside it; a power failure may lose others', (t) => {
+  const store = testStore(t, { synchronous: 'FULL' });
+  const { queue } = store.outbox;
+  append(
+    store,
+    ['a:1', 'b:1', 'c:1', 'd:1'].map((id) => entry(id)),
+  );
+  using other = new DatabaseSync(join(store.folder, 'outbox.db'));
+  other.exec(`CREATE TABLE settled (seq INTEGER, synchronous INTEGER);
+    CREATE TRIGGER settles AFTER UPDATE ON deliveries BEGIN
+      INSERT INTO settled SELECT new.seq, synchronous FROM pragma_synchronous;
+    END`);
+  queue.settle('audit', [{ seq: 1, result: 'accepted' }], 1);
+  queue.settle('audit', [{ seq: 2, result: 'failed', status: 503 }], 2);
+  const dead = { seq: 3, result: 'dead', reason: 'refused', status: 400 } as const;
+  queue.settle('audit', [dead, { seq: 4, result: 'accepted' }], 3);
+  queue.settle('audit', [{ seq: 2, result: 'accepted' }], 4);
+  const [normal, full] = [1, 2];
+  assert.deepEqual(
+    other
+      .prepare('SELECT seq, synchronous FROM settled ORDER BY rowid')
+      .all()
+      .map((row) => [row['seq'], row['synchronous']]),
+    [
+      [1, normal],
+      [2, normal],
+      [3, full],
+      [4, full],
+      [2, normal],
+    ],
+  );
+});
+
+test('one acceptance among several outcomes is the last one, and a failure is none', (t) => {
+  const store = testStore(t);
+  const { queue } = store.outbox;
+  append(store, [entry('a:1'), entry('b:1')]);
+  const lastError = { code: 'BRIDGE_DELIVERY_FAILED', message: 'it failed', atMs: 3 };
+  const failed = { seq: 1, result: 'failed', status: 503 } as const;
+  queue.settle('audit', [failed], 3, lastError);
+  assert.deepEqual(queue.record('audit'), { pause: null, lastAcceptedAtMs: null, lastError });
+  queue.settle('audit', [failed, { seq: 2, result: 'accepted' }], 4);
+  assert.deepEqual(queue.record('audit'), { pause: null, lastAcceptedAtMs: 4, lastError });
 });

@@ -72,6 +72,27 @@ test('journal and delivered rows are deleted when they are older than retain', (
   assert.deepEqual(count('journal', 'deliveries'), [0, 0]);
 });
 
+test('a step counts the rows that it deletes of each kind', (t) => {
+  const store = testStore(t);
+  journalEnded(store, ['a', 'b'], []);
+  assert.deepEqual(pruneAll(store, RETAIN_MS + 1), [2], 'the journal');
+  assert.deepEqual(pruneAll(store, 400 * DAY_MS + 1), [4], 'two ids and two occurrences');
+});
+
+test('a row that is still needed is skipped, and the rows after it are deleted, in steps of any size', (t) => {
+  for (const [limit, steps] of [
+    [1, [1, 1, 1, 1, 1, 1, 1, 1]],
+    [3, [3, 3, 2, 3]],
+  ] as const) {
+    const store = testStore(t);
+    const count = counts(t, store);
+    journalEnded(store, ['a', 'b', 'c', 'd'], ['audit']);
+    journalEnded(store, ['e', 'f', 'g', 'h'], []);
+    assert.deepEqual(pruneAll(store, RETAIN_MS + 1, limit), steps);
+    assert.deepEqual([count('journal'), store.outbox.journalPages.pruned()], [[4], 8]);
+  }
+});
+
 test('undelivered and dead-lettered rows are kept with their journal entries', (t) => {
   const store = testStore(t);
   journalEnded(store, ['dead'], ['hooks']);

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { openOutbox } from '../../../src/outbox/outbox.ts';
+import { holdStore } from '../../support/store-hold.ts';
 import { append, entry, queuedIds, sinks, testStore } from '../../virtual/outbox-fixture.ts';
 
 test('the consent of a receiver is stored until it is taken back or the configuration of the sink changes', (t) => {
@@ -39,6 +40,14 @@ test('a sink that is put alone removes no other, and counts as new or changed on
   const changed = sinks('later', 'hooks').map((sink) => ({ ...sink, fingerprint: 'two' }));
   assert.deepEqual(outbox.sinks.put(changed), { added: [], unretired: ['hooks'] });
   assert.deepEqual(outbox.sinks.names(), ['audit', 'hooks', 'later']);
+});
+
+test('sinks without a change stay as they are, and need no lock of the store', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1')]);
+  holdStore(t, store.folder);
+  assert.deepEqual(store.outbox.sinks.sync(sinks('audit', 'hooks')), { added: [], unretired: [], removed: [] });
+  assert.deepEqual(queuedIds(store.outbox), ['a:1']);
 });
 
 test('an unknown sink is named together with the known ones, or with none', (t) => {

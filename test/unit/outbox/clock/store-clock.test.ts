@@ -76,6 +76,23 @@ test('time continues across restarts while the machine runs, stored or not', () 
   assert.equal(machine.clock.nowMs(), HOUR + MINUTE + SECOND);
 });
 
+test('a process that starts at the very moment of the stored clocks adds no time, whatever the date', () => {
+  const machine = new Machine();
+  machine.run(HOUR);
+  machine.keep();
+  machine.jump(DAY);
+  machine.restart(0);
+  assert.equal(machine.clock.nowMs(), HOUR);
+});
+
+test('a store without clocks of a process begins with its stored time, however long the machine is up', () => {
+  using database = new Database(':memory:', { synchronous: 'OFF' });
+  migrate(database);
+  database.exec('UPDATE store_clock SET at_ms = 5000');
+  const clock = new StoreClock(database, { wallMs: () => DAY, elapsedMs: () => HOUR });
+  assert.deepEqual([clock.nowMs(), clock.dateMs(2000), clock.dateMs(null)], [5000, DAY - 3000, null]);
+});
+
 test('after a boot, the stored time continues with the time since the boot', () => {
   const machine = new Machine();
   machine.run(HOUR);

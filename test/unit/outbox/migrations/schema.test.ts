@@ -185,6 +185,24 @@ test('a step that fails leaves the version before it', (t) => {
   assert.equal(database.prepare(`SELECT 1 FROM sqlite_schema WHERE name = 'tree'`).get(), undefined);
 });
 
+test('steps that another process has run in the meantime are not run again', (t) => {
+  const file = join(temporaryFolder(t), 'a.db');
+  const steps = ['CREATE TABLE fruit (name TEXT)', 'CREATE TABLE tree (name TEXT)'];
+  using database = new Database(file, SETTINGS);
+  using other = new Database(file, SETTINGS);
+  const overtaken = {
+    file,
+    prepare: (sql: string) => database.prepare(sql),
+    exec: (sql: string) => database.exec(sql),
+    transaction: (work: () => void) => {
+      migrate(other, steps);
+      database.transaction(work);
+    },
+  };
+  migrate(overtaken as unknown as Database, steps);
+  assert.equal(versionOf(database), 2);
+});
+
 test('a store that a later release wrote is rejected and left unchanged', (t) => {
   const { folder, time, outbox } = testStore(t);
   outbox.close();

@@ -80,6 +80,27 @@ test('each delivery has its state, a discarded one too', (t) => {
   });
 });
 
+test('the deliveries of a CloudEvent are in the order in which they were queued, whatever became of them', (t) => {
+  const store = testStore(t);
+  append(store, [entry('a:1')], ['audit', 'hooks']);
+  append(store, [entry('b:1')], []);
+  for (const _ of ['once', 'again']) store.outbox.replay.queue({ sink: 'hooks', sinceMs: 0, eventKey: 'a' });
+  bury(store.outbox, 'audit');
+  store.outbox.deadLetters.discard({ sink: 'audit' });
+  assert.deepEqual(
+    store.outbox.journalPages.page(ALL).items.map(({ deliveries }) => deliveries.map(({ seq, state }) => [seq, state])),
+    [
+      [
+        [1, 'discarded'],
+        [2, 'queued'],
+        [3, 'queued'],
+        [4, 'queued'],
+      ],
+      [],
+    ],
+  );
+});
+
 test('the newest pruned position is known, also after a restart; a discarded delivery keeps no row', (t) => {
   const store = testStore(t);
   append(store, [entry('a:1', { timeMs: 1 }), entry('b:1', { timeMs: 2 })], []);
@@ -129,6 +150,41 @@ test('no step reads more bytes than it may, but one CloudEvent at least', (t) =>
   assert.deepEqual(pages({ untilMs: 150 }), [[1], [2, 3], [4]]);
   const behind = (position: number) => store.outbox.journalPages.after(position, 10, 2000).map((row) => row.position);
   assert.deepEqual([behind(0), behind(1), behind(3), behind(5)], [[1], [2, 3], [4], []]);
+});
+
+test('an empty journal has one page, without items', (t) => {
+  const store = testStore(t);
+  assert.deepEqual(store.outbox.journalPages.page(ALL), { items: [], next: null });
+  assert.deepEqual(store.outbox.journalPages.page({ ...ALL, eventKey: 'a' }), { items: [], next: null });
+  assert.equal(store.outbox.journalPages.newest(), 0);
+});
+
+test('the newest notice of an occurrence is found up to a position, and the id that an approval names as seen', (t) => {
+  const store = testStore(t);
+  const { journalPages } = store.outbox;
+  const started = entry('a:started', { change: 'started' });
+  append(store, [
+    entry('a:scheduled'),
+    entry('a:updated', { change: 'updated' }),
+    entry('a:approval', { change: 'approval.confirmed' }),
+    started,
+    entry('a:ended', { change: 'ended' }),
+    entry('a:again', { occurrence: 2, change: 'started' }),
+  ]);
+  const first = { key: 'a', occurrence: 1 };
+  const notices = [0, 1, 3, 5].map((position) => journalPages.notice(first, position)?.id ?? null);
+  assert.deepEqual(notices, [null, 'a:scheduled', 'a:updated', 'a:started']);
+  const notice = journalPages.notice(first, 9);
+  assert.deepEqual(notice && { ...notice, bytes: Buffer.from(notice.bytes) }, {
+    ...started,
+    position: 4,
+    bytes: Buffer.from(started.bytes),
+  });
+  assert.equal(journalPages.notice({ key: 'b', occurrence: 1 }, 9), null);
+  const seenIds = [first, { key: 'a', occurrence: 2 }, { key: 'b', occurrence: 1 }].map((of) =>
+    journalPages.seenId(of),
+  );
+  assert.deepEqual(seenIds, ['a:updated', null, null]);
 });
 
 test('the changes of an event are returned without their CloudEvents', (t) => {
