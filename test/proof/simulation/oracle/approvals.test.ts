@@ -183,6 +183,14 @@ test('a release that is refused ends no hold', () => {
     site.post(2000, 1, 'a');
     assertFound(site.found, ...expected);
   }
+  const slow = new Site();
+  slow.document(1000, A);
+  ask(slow, 1000, 1, 'hold', 201);
+  slow.see(1500, { kind: 'request', request: 2, as: 'billing', act: 'release', event: 'a', seen: null });
+  for (const atMs of [2000, 3000]) slow.document(atMs, A);
+  slow.see(3500, { kind: 'reply', request: 2, status: 401, body: null });
+  slow.post(3500, 1, 'a');
+  assertFound(slow.found, /a: billing holds it$/);
   const site = new Site();
   site.document(1000, A);
   ask(site, 1000, 1, 'hold', 201);

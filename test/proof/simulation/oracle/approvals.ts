@@ -246,10 +246,23 @@ export class Approvals {
       one.vote(request.as, true, request.request);
       this.#grounds.carry(one, this.#settings, request);
     }
+    if (request.act === 'release') this.#mayRelease(request, one);
+  }
+
+  /** Until it is answered, it may be handled after each document. */
+  #mayRelease({ request, as }: Observed<'request'>, one: ApprovalCase): void {
+    const before = this.#released.get(request);
     // An admin may release the holds of others, those of sinks too.
-    const isOfAll = request.act === 'release' && this.#settings.approvals.approvers[request.as]?.admin === true;
-    if (request.act !== 'release') return;
-    this.#released.set(request.request, { one, holds: one.release(isOfAll ? null : request.as) });
+    const isOfAll = this.#settings.approvals.approvers[as]?.admin === true;
+    const { holders, heldBySink } = one.release(isOfAll ? null : as);
+    const earlier = before?.one === one ? before.holds : null;
+    this.#released.set(request, {
+      one,
+      holds: {
+        holders: [...(earlier?.holders ?? []), ...holders],
+        heldBySink: earlier?.heldBySink ?? heldBySink,
+      },
+    });
   }
 
   /** A release that is refused ends no hold. Without a clear answer, it may have ended it. */
