@@ -346,10 +346,10 @@ export function reopened(fixture: ApprovalsFixture, settings: ApprovalSettings =
 }
 
 /** The lines of this level: their text and their fields, and of an error its message alone. */
-export function logged({ log }: ApprovalsFixture, of: number): readonly object[] {
+export function logged({ log }: ApprovalsFixture, of: 'info' | 'warn' | 'error'): readonly object[] {
   const lines = log.map((line) => JSON.parse(line) as Record<string, unknown> & { err?: { message: string } });
   return lines
-    .filter(({ level }) => level === of)
+    .filter(({ level }) => level === pino.levels.values[of])
     .map(({ level: _, time: __, pid: ___, hostname: ____, err, ...fields }) => ({
       ...fields,
       ...(err && { err: err.message }),

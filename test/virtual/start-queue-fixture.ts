@@ -5,20 +5,16 @@ import type { EventApproval, PostResult } from '../../src/model/approvals.ts';
 import type { Instant, KnownEvent, ScheduledEvent } from '../../src/model/events.ts';
 import { now } from '../../src/time/clock.ts';
 import { scheduledEvent } from '../support/events.ts';
+import { knownEvent } from './outbox-fixture.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** An event, by default of its first occurrence and in the last document. */
-export function knownEvent(
+/** An event, by default in the last document. */
+export function firstOccurrence(
   key: string,
   fields: Partial<ScheduledEvent> = {},
   others: Partial<KnownEvent> = {},
 ): KnownEvent {
-  const event = scheduledEvent({ eventId: key.toUpperCase(), ...fields });
-  return {
-    ...{ key, occurrence: 1, event, apiVersion: '2020-07-01', epoch: 1 },
-    ...{ listed: true, lastListedAt: null, missing: null },
-    ...others,
-  };
+  return knownEvent(key, 1, { event: scheduledEvent({ eventId: key.toUpperCase(), ...fields }), ...others });
 }
 
 /** As the ledger keeps it when a rule has decided. */
@@ -97,7 +93,7 @@ export class StartQueueFixture {
   );
 
   constructor(...keys: readonly string[]) {
-    for (const key of keys) this.events.set(key, knownEvent(key));
+    for (const key of keys) this.events.set(key, firstOccurrence(key));
   }
 
   post(key: string, options: { readonly together?: number; readonly isReadFirst?: boolean } = {}) {

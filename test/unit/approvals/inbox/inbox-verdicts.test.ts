@@ -17,7 +17,6 @@ import { letter, ORIGIN, take } from '../../../virtual/inbox-fixture.ts';
 
 const DRILL = drillEventId('11111111-2222-3333-4444-555555555555');
 const OTHER_DRILL = drillEventId('99999999-2222-3333-4444-555555555555');
-const [INFO, WARN, ERROR] = [30, 40, 50];
 
 test('a shared source approves a drill of this bridge, and passes over one of another bridge', async (t) => {
   const { fixture, approvals } = approvalsOverOneEvent(t);
@@ -56,7 +55,7 @@ test('what is no approval and names no known event is refused even then, because
   await fixture.close(approvals);
   const message = letter(fixture, { eventId: 'never listed' });
   assert.equal(await take(fixture, approvals, message), 'bad-request');
-  assert.deepEqual(logged(fixture, WARN), [
+  assert.deepEqual(logged(fixture, 'warn'), [
     {
       ...{ source: 'topic', place: message.place },
       reason: 'StartRequests must be an array of { "EventId": "…" }',
@@ -98,7 +97,7 @@ test('a message that an earlier version parked, and this one does not accept, is
   assert.deepEqual([fixture.store.told, fixture.told], [[], ['denied']]);
   const state = fixture.store.messages.find('topic', '1');
   assert.equal(state?.kind === 'handled' && state.refusal?.reason, 'bad-request');
-  assert.deepEqual(logged(fixture, ERROR), []);
+  assert.deepEqual(logged(fixture, 'error'), []);
 });
 
 test('the log says which message is kept, and which one could not be processed', async (t) => {
@@ -109,16 +108,16 @@ test('the log says which message is kept, and which one could not be processed',
   const message = letter(fixture, startRequests(EVENT_ID));
   await take(fixture, approvals, message);
   const { place } = message;
-  assert.deepEqual(logged(fixture, INFO), [
+  assert.deepEqual(logged(fixture, 'info'), [
     {
       ...{ source: 'topic', place, approver: 'orders' },
       msg: 'an approval names an event or update that this bridge has not read yet: the bridge keeps it and retries',
     },
   ]);
-  assert.deepEqual(logged(fixture, WARN), []);
+  assert.deepEqual(logged(fixture, 'warn'), []);
   fixture.store.messageFault = () => new Error('a mistake');
   change(fixture);
-  assert.deepEqual(logged(fixture, ERROR), [
+  assert.deepEqual(logged(fixture, 'error'), [
     {
       ...{ source: 'topic', place, err: 'a mistake' },
       msg: 'a parked approval could not be processed; the bridge will retry it',

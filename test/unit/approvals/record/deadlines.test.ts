@@ -16,6 +16,7 @@ import {
   caller,
   change,
   KEY,
+  logged,
   RULES,
   STARTED,
   startRequests,
@@ -292,8 +293,8 @@ test('the deadlines of one moment leave once each, and publish and log nothing e
   assert.deepEqual([stored(fixture, 1), stored(fixture, 2)], [['left'], ['left']]);
   assert.deepEqual(fixture.told, ['left', 'left']);
   assert.deepEqual(fixture.store.published, []);
-  const logged = fixture.log.map((line) => JSON.parse(line)).map(({ level, eventId, msg }) => [level, eventId, msg]);
-  assert.deepEqual(logged, [
+  const lines = fixture.log.map((line) => JSON.parse(line)).map(({ level, eventId, msg }) => [level, eventId, msg]);
+  assert.deepEqual(lines, [
     [30, EVENT_ID, 'approval left'],
     [30, 'second', 'approval left'],
   ]);
@@ -304,9 +305,9 @@ test('a deadline that falls due while blind is left, even if that could not be s
   fixture.isBlind = true;
   fixture.store.fault = new Error('the disk is full');
   await fixture.time.advance(DUE_MS);
-  const [fault] = fixture.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 50);
+  const [fault] = logged(fixture, 'error');
   const msg = 'a deadline expired and could not be stored; the bridge will retry it';
-  assert.deepEqual([fault.eventId, fault.reason, fault.msg], [EVENT_ID, 'the disk is full', msg]);
+  assert.deepEqual(fault, { eventId: EVENT_ID, reason: 'the disk is full', msg });
   fixture.isBlind = false;
   fixture.store.fault = null;
   fixture.poll();

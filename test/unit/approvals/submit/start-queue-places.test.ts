@@ -5,7 +5,7 @@ import { scheduledIn } from '../../../../src/approvals/submit/start-queue.ts';
 import { BridgeError } from '../../../../src/errors.ts';
 import type { PostResult } from '../../../../src/model/approvals.ts';
 import { drillEventId } from '../../../../src/model/ids.ts';
-import { decidedApproval, knownEvent, StartQueueFixture } from '../../../virtual/start-queue-fixture.ts';
+import { decidedApproval, firstOccurrence, StartQueueFixture } from '../../../virtual/start-queue-fixture.ts';
 import { settle } from '../../../virtual/virtual-time.ts';
 
 const NO_ROOM = { posts: 0, inMs: 1000 };
@@ -45,7 +45,7 @@ for (const [why, change] of [
   ['its approval is void', (fixture: StartQueueFixture) => fixture.undue.add(DRILL)],
   [
     'it has started',
-    ({ events }: StartQueueFixture) => events.set(DRILL, knownEvent(DRILL, { eventStatus: 'Started' })),
+    ({ events }: StartQueueFixture) => events.set(DRILL, firstOccurrence(DRILL, { eventStatus: 'Started' })),
   ],
 ] as const)
   test(`a drill is not accepted if ${why}`, async () => {
@@ -140,10 +140,10 @@ test('an approval whose turn ends while the queue is sorted is not posted', asyn
 
 test('an event that the last document does not list as Scheduled is looked for in a new one', async () => {
   const fixture = new StartQueueFixture('a');
-  fixture.events.set('a', knownEvent('a', { eventStatus: 'Started' }));
+  fixture.events.set('a', firstOccurrence('a', { eventStatus: 'Started' }));
   fixture.reads = () => {
     fixture.document();
-    fixture.events.set('a', knownEvent('a'));
+    fixture.events.set('a', firstOccurrence('a'));
   };
   assert.deepEqual(await fixture.post('a'), accepted('a'));
   assert.deepEqual(fixture.actions, ['read', 'post A', 'accepted a']);
@@ -227,11 +227,13 @@ test('a StartRequest that is aborted is answered as lost, by the code of the sto
 
 test('an event is Scheduled if the last document lists this occurrence so', () => {
   const started = { eventStatus: 'Started' } as const;
-  const known = knownEvent('a');
-  const found = [known, knownEvent('a', started), knownEvent('a', {}, { listed: false }), undefined].map((each) => {
-    const events = new Map(each && [['a', each]]);
-    return [1, 2].map((occurrence) => scheduledIn({ events: () => events }, 'a', occurrence));
-  });
+  const known = firstOccurrence('a');
+  const found = [known, firstOccurrence('a', started), firstOccurrence('a', {}, { listed: false }), undefined].map(
+    (each) => {
+      const events = new Map(each && [['a', each]]);
+      return [1, 2].map((occurrence) => scheduledIn({ events: () => events }, 'a', occurrence));
+    },
+  );
   assert.deepEqual(found, [
     [known, null],
     [null, null],

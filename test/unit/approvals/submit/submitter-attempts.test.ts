@@ -30,7 +30,6 @@ const BAD: PostResult = { kind: 'refused', status: 400, error: new Error('the me
 const APPROVE = { policy: [{ when: {}, then: 'approve' }] } as const;
 /** The first machine of the event posts first. */
 const LEADER = { group: { submit: 'leader', failoverAfterMs: 10_000, members: [] } } as const;
-const [INFO, WARN, ERROR] = [30, 40, 50];
 
 /** Four events, for which there is room for one request at a time. */
 function fourTogether(answers: readonly (PostResult | Promise<PostResult>)[]): ApprovalsFixture {
@@ -79,7 +78,7 @@ test('after a 503 to several, they are posted together again, and the log names 
     ],
   );
   assert.deepEqual(
-    logged(fixture, WARN),
+    logged(fixture, 'warn'),
     ['One', 'Two', 'Three', 'Four'].map((eventId) => ({
       ...{ eventId, reason: 'the metadata service answered 503', count: 4 },
       msg: 'the metadata service did not accept a StartRequest',
@@ -113,7 +112,7 @@ test('the log says that an answer could not be stored, and that the bridge retri
   answer(ACCEPTED);
   await settle();
   const err = 'the disk is full';
-  assert.deepEqual(logged(fixture, ERROR), [
+  assert.deepEqual(logged(fixture, 'error'), [
     { eventIds: [EVENT_ID], err, msg: 'the answer of the metadata service could not be stored' },
     { eventId: EVENT_ID, err, msg: 'an approval could not be processed; the bridge will retry it' },
   ]);
@@ -123,7 +122,7 @@ test('a stop before the document that a refusal requires is read is no error of 
   const { fixture, approvals, answer } = await approvalOnItsWay(t);
   answer(REFUSED);
   await fixture.close(approvals);
-  assert.deepEqual(logged(fixture, ERROR), []);
+  assert.deepEqual(logged(fixture, 'error'), []);
   assert.equal(fixture.reads, 0);
 });
 
@@ -137,7 +136,7 @@ test('an approval that waits for a document, and one that a hold takes from the 
   await fixture.time.advance(1000);
   approvals.hold(caller('billing'), { EventId: EVENT_ID });
   await fixture.time.advance(1000);
-  assert.deepEqual([...logged(fixture, WARN), ...logged(fixture, ERROR)], []);
+  assert.deepEqual([...logged(fixture, 'warn'), ...logged(fixture, 'error')], []);
   assert.equal(fixture.posts.length, 0);
 });
 
@@ -206,7 +205,7 @@ test('the log says once when the turn of this bridge comes', async (t) => {
   fixture.poll();
   await settle();
   assert.deepEqual(
-    logged(fixture, INFO).filter((line) => 'turnInSeconds' in line),
+    logged(fixture, 'info').filter((line) => 'turnInSeconds' in line),
     [{ eventId: EVENT_ID, turnInSeconds: 10, msg: TURN }],
   );
   assert.equal(await fixture.postsAfter(1000), 1);
@@ -222,7 +221,7 @@ test('a clock that is set back by up to a second moves the turn without a line, 
   const turns = async () => {
     fixture.poll();
     await settle();
-    return logged(fixture, INFO).flatMap((line) => ('turnInSeconds' in line ? line.turnInSeconds : []));
+    return logged(fixture, 'info').flatMap((line) => ('turnInSeconds' in line ? line.turnInSeconds : []));
   };
   assert.deepEqual(await turns(), [8]);
   fixture.time.jumpWall(-1000);

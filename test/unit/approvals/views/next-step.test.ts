@@ -97,6 +97,14 @@ async function decided(opened: Opened): Promise<void> {
   await opened.fixture.time.advance(2000);
 }
 
+/** By a service that refuses every StartRequest. */
+function refusedUntil(elapsedMs: number): (opened: Opened) => Promise<void> {
+  return async ({ fixture }) => {
+    fixture.answerTo = () => REFUSED;
+    await fixture.time.advance(elapsedMs);
+  };
+}
+
 const CASES: Readonly<
   Record<string, { readonly settings?: ApprovalSettings; act?(opened: Opened): unknown; readonly is: NextStep }>
 > = {
@@ -198,10 +206,7 @@ const CASES: Readonly<
   },
   'a rule with a budget that was refused is posted again a minute later': {
     settings: { ...ALLOTTED, group: LEADER, ownName: 'WestNO_1' },
-    act: async ({ fixture }) => {
-      fixture.answerTo = () => REFUSED;
-      await fixture.time.advance(11_000);
-    },
+    act: refusedUntil(11_000),
     is: approval(80, 'policy[0]'),
   },
   'a turn in the fourteenth opening of the windows of its rule': {
@@ -228,26 +233,17 @@ const CASES: Readonly<
   },
   'a rule that was refused is posted again a minute later': {
     settings: { ...APPROVE, group: LEADER, ownName: 'WestNO_1' },
-    act: async ({ fixture }) => {
-      fixture.answerTo = () => REFUSED;
-      await fixture.time.advance(11_000);
-    },
+    act: refusedUntil(11_000),
     is: approval(80, 'policy[0]'),
   },
   'a rule that was refused shortly before its window closes waits for the next one': {
     settings: TWO_WINDOWS,
-    act: async ({ fixture }) => {
-      fixture.answerTo = () => REFUSED;
-      await fixture.time.advance(31_000);
-    },
+    act: refusedUntil(31_000),
     is: approval(300, 'policy[0]'),
   },
   'the same after the window': {
     settings: TWO_WINDOWS,
-    act: async ({ fixture }) => {
-      fixture.answerTo = () => REFUSED;
-      await fixture.time.advance(61_000);
-    },
+    act: refusedUntil(61_000),
     is: approval(300, 'policy[0]'),
   },
   'approvers who were refused': {

@@ -6,16 +6,13 @@ import type { PolicyOptions } from '../../../../src/approvals/rules/options.ts';
 import { RulesInForce } from '../../../../src/approvals/rules/rules-in-force.ts';
 import { allHeldAnswer, heldAnswer, missingOf, resultOf, summaryOf } from '../../../../src/approvals/views/result.ts';
 import type { ApprovalDecision, ApprovalHold, EventApproval } from '../../../../src/model/approvals.ts';
-import type { KnownEvent } from '../../../../src/model/events.ts';
 import { EVENT_ID, momentAt, START_MS, scheduledEvent } from '../../../support/events.ts';
 import { type ApprovalSettings, caller, KEY, RULES } from '../../../virtual/approvals-fixture.ts';
+import { knownEvent } from '../../../virtual/outbox-fixture.ts';
 
 const AT = '2022-04-11T22:00:00.000Z';
 const EVENT = scheduledEvent();
-const KNOWN: KnownEvent = {
-  ...{ key: KEY, occurrence: 1, event: EVENT, apiVersion: '2020-07-01', epoch: 1 },
-  ...{ listed: true, lastListedAt: null, missing: null },
-};
+const KNOWN = knownEvent(KEY, 1, { event: EVENT });
 const BOTH = ['orders', 'billing'];
 
 function decision(parts: Partial<ApprovalDecision>): ApprovalDecision {
