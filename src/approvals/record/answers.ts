@@ -83,6 +83,7 @@ export class Answers {
       ledger.doubts.answered(posted);
       ledger.keep(after);
       if (hasFailed) refusals.add(after, status);
+      else refusals.forget(posted.key);
     });
     // What an earlier answer left in doubt is so still.
     return hasFailed ? together([ledger.answerRecord.doubt(before), pending]) : pending;

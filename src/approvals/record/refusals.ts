@@ -45,7 +45,7 @@ export class Refusals implements Disposable {
    */
   add({ key, occurrence }: EventApproval, status: number): void {
     const isFirst = this.#refused.get(key)?.isAgain !== true;
-    this.#forget(key);
+    this.forget(key);
     const refused: Refused = { occurrence, status, isAgain: false, cancel: () => {} };
     this.#refused.set(key, refused);
     const found = this.#failed(key, refused);
@@ -58,6 +58,12 @@ export class Refusals implements Disposable {
       );
     }
     refused.cancel = this.#parts.deps.after(AGAIN_AFTER_MS, () => this.#again(key, refused));
+  }
+
+  /** To be called when an approval is no longer `failed`: its next refusal is reported, whatever its status. */
+  forget(key: string): void {
+    this.#refused.get(key)?.cancel();
+    this.#refused.delete(key);
   }
 
   /** To be called after each document: retries decisions that could not be stored when their minute was over. */
@@ -97,11 +103,6 @@ export class Refusals implements Disposable {
     }
   }
 
-  #forget(key: string): void {
-    this.#refused.get(key)?.cancel();
-    this.#refused.delete(key);
-  }
-
   /**
    * Returns null if there is nothing to decide again: the approval is not `failed`, the event is not Scheduled, or no
    * rule decides it.
@@ -114,7 +115,7 @@ export class Refusals implements Disposable {
     const approval = ledger.approvalOf(key, occurrence);
     const known = ports.events().get(key);
     const governedEvent = known?.occurrence === occurrence ? ledger.governedEventOf(known) : null;
-    if (approval === null || governedEvent === null) this.#forget(key);
+    if (approval === null || governedEvent === null) this.forget(key);
     if (approval?.state !== 'failed' || governedEvent === null) return null;
     return isDecidedByRule(approval, governedEvent.governed, now(this.#parts.deps))
       ? { approval, governedEvent }

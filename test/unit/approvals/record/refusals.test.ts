@@ -171,6 +171,24 @@ test('an event that starts during a retry and goes back is reported as refused a
   assert.deepEqual(repeats(fixture), [WARNED, WARNED]);
 });
 
+test('an event that is missing during a retry and comes back is reported as refused again', async (t) => {
+  const { fixture, approvals } = refused(t, APPROVE);
+  await fixture.time.advance(MINUTE_MS / 2);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  fixture.answers = [promise];
+  await fixture.time.advance(MINUTE_MS);
+  fixture.missing.add(KEY);
+  resolve(refusedWith(403));
+  await fixture.time.advance(MINUTE_MS / 2);
+  assert.equal(fixture.store.stored(KEY, 1)?.state, 'moot');
+  fixture.missing.delete(KEY);
+  change(fixture, { description: 'it is back' });
+  await settle();
+  assert.equal(approvals.summary(KEY)?.state, 'failed');
+  assert.deepEqual(fixture.store.told, ['approval.failed refused', 'approval.failed refused']);
+  assert.deepEqual(repeats(fixture), [WARNED, WARNED]);
+});
+
 test('nor from a deadline that fell due, over a restart too', async (t) => {
   const settings: ApprovalSettings = { policy: [DEADLINE], required: 'any' };
   const { fixture, approvals } = refused(t, settings);
