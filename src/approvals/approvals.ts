@@ -133,8 +133,8 @@ export class Approvals implements AsyncDisposable {
     if (this.#parts.ports.lastReadAt() === null) return;
     this.#ready.resolve();
     this.#inbox.lookAgain();
-    this.#stages.deadlines.lookAgain();
     this.#stages.refusals.lookAgain();
+    // Handles due deadlines first.
     this.#stages.allotments.tryAll();
     this.#stages.ledger.remind();
   }

@@ -316,6 +316,15 @@ test('a deadline that falls due while blind is left, even if that could not be s
   assert.equal(fixture.posts.length, 0);
 });
 
+test('a deadline that could not be stored is logged once for each document', async (t) => {
+  const { fixture, approvals } = opened(t);
+  fixture.store.fault = new Error('the disk is full');
+  await fixture.time.advance(DUE_MS);
+  assert.equal(logged(fixture, 'error').length, 1);
+  approvals.documentHandled();
+  assert.equal(logged(fixture, 'error').length, 2);
+});
+
 test('a deadline approves nothing that the last document does not list', async (t) => {
   const { fixture } = opened(t);
   const known = fixture.known(KEY);
