@@ -4,6 +4,8 @@ import { join } from 'node:path';
 
 const ROOT = '/sys/fs/cgroup';
 let made = 0;
+/** Removed when this process ends. The processes in them have ended by then. */
+const folders: string[] = [];
 
 export interface MemoryLimit {
   /** The kernel enforces the limit of a cgroup; a measured one is for the test to compare. */
@@ -33,8 +35,8 @@ export function memoryLimit(bytes: number): MemoryLimit | null {
       throw new Error(`REQUIRE_MEMORY_CGROUP is set, but no memory cgroup can be made in ${ROOT}`);
     return existsSync('/proc/self/status') ? { kind: 'measured', launcher: [], peak: anonymousPeak } : null;
   }
-  // Its process has ended by then.
-  process.once('exit', () => remove(files.folder));
+  if (folders.length === 0) process.once('exit', () => folders.forEach(remove));
+  folders.push(files.folder);
   return {
     kind: files.kind,
     launcher: ['/bin/sh', '-c', `echo $$ > ${join(files.folder, 'cgroup.procs')} && exec "$@"`, 'sh'],
