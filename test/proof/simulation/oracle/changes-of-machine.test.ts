@@ -105,6 +105,16 @@ test('what was told of a document that could not be stored is found', () => {
   assert.deepEqual(findingsOf(...BEGIN, ...failed, without(3000, 7)), [`altered: ${ID}:ended: time`]);
 });
 
+test('a process that posted in its first moment had stored its document, though a later commit failed', () => {
+  const failed = [{ atMs: 0, kind: 'disk', isFull: true } as const, { atMs: 0, kind: 'commit-failed' } as const];
+  const posted: Seen = { atMs: 0, kind: 'posted', post: 1, eventIds: [ID] };
+  assert.deepEqual(findingsOf(begun(0), listing(0, 7), ...failed), []);
+  assert.deepEqual(findingsOf(begun(0), listing(0, 7), posted, ...failed), [
+    `lost: ${ID}:scheduled was never told`,
+    `lost: ${ID}`,
+  ]);
+});
+
 test('of two documents in the moments of two kills, each may have counted or not', () => {
   const kills = [without(2000, 6), killed(2000), begun(2500), without(3000, 7), killed(3000), begun(3500)];
   assert.deepEqual(findingsOf(...BEGIN, ...kills, without(4000, 7), told(4000, 7, 'canceled')), [], 'neither');

@@ -61,11 +61,15 @@ function wasMadeAfter(begunMs: number, { text, atMs }: Observed<'arrival'>, seen
   return times.length > 0 && times.every((madeMs) => madeMs > begunMs);
 }
 
-/** Whether a commit failed in the moment in which this process began, so that it did not store who it is. */
+/**
+ * Whether a commit failed in the moment in which this process began, so that it did not store who it is. After its first
+ * StartRequest it has.
+ */
 function beginsInVain(seen: readonly Observation[], place: number): boolean {
   const atMs = seen[place]?.atMs;
   for (let next = place + 1; seen[next]?.atMs === atMs; next++) {
     const { kind } = seen[next] as Observation;
+    if (kind === 'posted') return false;
     if (kind === 'commit-failed' || kind === 'gone') return kind === 'commit-failed';
   }
   return false;
