@@ -199,6 +199,26 @@ test('a release that is refused ends no hold', () => {
   assertFound(site.found);
 });
 
+test('an admin who holds an event releases only the own hold of it', () => {
+  const policy = [{ when: {}, then: 'approve' as const }];
+  const approvals = { ...SETTINGS.approvals, approvers: { operator: { admin: true }, billing: {} }, policy };
+  const findingsOf = (...holders: readonly string[]) => {
+    const site = new Site({ ...SETTINGS, approvals });
+    const ask = (request: number, as: string, act: 'hold' | 'release', status: number) => {
+      site.see(1000, { kind: 'request', request, as, act, event: 'a', seen: null });
+      site.see(1000, { kind: 'reply', request, status, body: null });
+    };
+    site.document(1000, A);
+    for (const [request, holder] of holders.entries()) ask(request, holder, 'hold', 201);
+    ask(holders.length, 'operator', 'release', 204);
+    for (let atMs = 2000; atMs < 40_000; atMs += 1000) site.document(atMs, A);
+    return site.found;
+  };
+  assertFound(findingsOf('operator', 'billing'));
+  assertFound(findingsOf('operator'), /^lost: a must be approved/);
+  assertFound(findingsOf('billing'), /^lost: a must be approved/);
+});
+
 test('a yes of the topic that the rule never forbids does not count once the event is milder', () => {
   const policy = [{ when: { impacts: ['Reboot'] }, then: 'never' as const }];
   const approvals = { ...SETTINGS.approvals, approvers: { desk: {} }, policy };

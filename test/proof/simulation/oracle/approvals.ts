@@ -265,13 +265,18 @@ export class Approvals {
     });
   }
 
-  /** A release that is refused ends no hold. Without a clear answer, it may have ended it. */
-  #repliedToRelease({ request, event }: Observed<'request'>, isRefused: boolean, isClear: boolean): void {
+  /**
+   * A release that is refused ends no hold. Without a clear answer, it may have ended it. An admin who holds the event
+   * releases only the own hold (contract, section 8).
+   */
+  #repliedToRelease({ request, event, as }: Observed<'request'>, isRefused: boolean, isClear: boolean): void {
     const { one, holds } = this.#released.get(request) ?? {};
     this.#released.delete(request);
     if (one === undefined || holds === undefined) return;
+    const held = [...holds.holders, ...(holds.heldBySink === null ? [] : [holds.heldBySink])];
+    const isInDoubt = isClear ? holds.holders.includes(as) && held.length > 1 : held.length > 0;
     if (isRefused) one.holdAgain(holds);
-    else if (!isClear && (holds.holders.length > 0 || holds.heldBySink !== null)) this.#mayBeHeld.add(keyOf(event));
+    else if (isInDoubt) this.#mayBeHeld.add(keyOf(event));
   }
 
   #replied({ request, status, atMs }: Observed<'reply'>): void {
