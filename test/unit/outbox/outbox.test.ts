@@ -36,6 +36,16 @@ test('a store is closed once, however often that is asked, and is then free', (t
   assert.equal(isUnused(folder), true);
 });
 
+test('a block that uses a store closes it at its end', (t) => {
+  const folder = temporaryFolder(t);
+  {
+    using outbox = openOutbox(folder, { deps: new VirtualTime(), lock: true });
+    assert.equal(isUnused(folder), false);
+    assert.ok(outbox.usage().bytes > 0);
+  }
+  assert.equal(isUnused(folder), true);
+});
+
 test('a store that cannot be opened stays free', (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, 'outbox.db'), '');
