@@ -267,7 +267,7 @@ export class Approvals {
 
   /**
    * A release that is refused ends no hold. Without a clear answer, it may have ended it. An admin who holds the event
-   * releases only the own hold (contract, section 8).
+   * releases only the own hold (docs/approve/approvals.md#holding).
    */
   #repliedToRelease({ request, event, as }: Observed<'request'>, isRefused: boolean, isClear: boolean): void {
     const { one, holds } = this.#released.get(request) ?? {};
