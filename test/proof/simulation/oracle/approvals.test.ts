@@ -48,6 +48,12 @@ class Site {
     this.see(atMs, { kind: 'document', text });
   }
 
+  /** A hold or a release of the event `a`, answered at once. */
+  ask(atMs: number, request: number, as: string, act: 'hold' | 'release', status: number): void {
+    this.see(atMs, { kind: 'request', request, as, act, event: 'a', seen: null });
+    this.see(atMs, { kind: 'reply', request, status, body: null });
+  }
+
   post(atMs: number, post: number, eventId: string): void {
     this.see(atMs, { kind: 'posted', post, eventIds: [eventId] });
   }
@@ -167,25 +173,21 @@ test('of two that are posted in one moment, the last may have been decided first
 });
 
 test('a release that is refused ends no hold', () => {
-  const ask = (site: Site, atMs: number, request: number, act: 'hold' | 'release', status: number) => {
-    site.see(atMs, { kind: 'request', request, as: 'billing', act, event: 'a', seen: null });
-    site.see(atMs, { kind: 'reply', request, status, body: null });
-  };
   for (const [status, expected] of [
     [401, [/a: billing holds it$/]],
     [204, []],
   ] as const) {
     const site = new Site();
     site.document(1000, A);
-    ask(site, 1000, 1, 'hold', 201);
-    ask(site, 1500, 2, 'release', status);
+    site.ask(1000, 1, 'billing', 'hold', 201);
+    site.ask(1500, 2, 'billing', 'release', status);
     site.document(2000, A);
     site.post(2000, 1, 'a');
     assertFound(site.found, ...expected);
   }
   const slow = new Site();
   slow.document(1000, A);
-  ask(slow, 1000, 1, 'hold', 201);
+  slow.ask(1000, 1, 'billing', 'hold', 201);
   slow.see(1500, { kind: 'request', request: 2, as: 'billing', act: 'release', event: 'a', seen: null });
   for (const atMs of [2000, 3000]) slow.document(atMs, A);
   slow.see(3500, { kind: 'reply', request: 2, status: 401, body: null });
@@ -193,8 +195,8 @@ test('a release that is refused ends no hold', () => {
   assertFound(slow.found, /a: billing holds it$/);
   const site = new Site();
   site.document(1000, A);
-  ask(site, 1000, 1, 'hold', 201);
-  ask(site, 1500, 2, 'release', 503);
+  site.ask(1000, 1, 'billing', 'hold', 201);
+  site.ask(1500, 2, 'billing', 'release', 503);
   for (let atMs = 2000; atMs < 40_000; atMs += 1000) site.document(atMs, A);
   assertFound(site.found);
 });
@@ -204,13 +206,9 @@ test('an admin who holds an event releases only the own hold of it', () => {
   const approvals = { ...SETTINGS.approvals, approvers: { operator: { admin: true }, billing: {} }, policy };
   const findingsOf = (...holders: readonly string[]) => {
     const site = new Site({ ...SETTINGS, approvals });
-    const ask = (request: number, as: string, act: 'hold' | 'release', status: number) => {
-      site.see(1000, { kind: 'request', request, as, act, event: 'a', seen: null });
-      site.see(1000, { kind: 'reply', request, status, body: null });
-    };
     site.document(1000, A);
-    for (const [request, holder] of holders.entries()) ask(request, holder, 'hold', 201);
-    ask(holders.length, 'operator', 'release', 204);
+    for (const [request, holder] of holders.entries()) site.ask(1000, request, holder, 'hold', 201);
+    site.ask(1000, holders.length, 'operator', 'release', 204);
     for (let atMs = 2000; atMs < 40_000; atMs += 1000) site.document(atMs, A);
     return site.found;
   };

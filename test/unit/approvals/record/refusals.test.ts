@@ -42,6 +42,16 @@ function refused(t: TestContext, settings: ApprovalSettings, status = 403) {
   return opened;
 }
 
+/** The bridge has posted the refused decision of a rule again, and waits for the answer. */
+async function retrying(t: TestContext) {
+  const opened = refused(t, APPROVE);
+  await opened.fixture.time.advance(MINUTE_MS / 2);
+  const { promise, resolve } = Promise.withResolvers<PostResult>();
+  opened.fixture.answers = [promise];
+  await opened.fixture.time.advance(MINUTE_MS);
+  return { ...opened, resolve };
+}
+
 function postedAt(fixture: ApprovalsFixture): readonly number[] {
   return fixture.posts.map(({ atMs }) => atMs / MINUTE_MS);
 }
@@ -154,11 +164,7 @@ test('an accepted yes ends the retries of the rule', async (t) => {
 });
 
 test('an event that starts during a retry and goes back is reported as refused again', async (t) => {
-  const { fixture, approvals } = refused(t, APPROVE);
-  await fixture.time.advance(MINUTE_MS / 2);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  await fixture.time.advance(MINUTE_MS);
+  const { fixture, approvals, resolve } = await retrying(t);
   change(fixture, STARTED);
   resolve(refusedWith(403));
   await fixture.time.advance(MINUTE_MS / 2);
@@ -172,11 +178,7 @@ test('an event that starts during a retry and goes back is reported as refused a
 });
 
 test('an event that is missing during a retry and comes back is reported as refused again', async (t) => {
-  const { fixture, approvals } = refused(t, APPROVE);
-  await fixture.time.advance(MINUTE_MS / 2);
-  const { promise, resolve } = Promise.withResolvers<PostResult>();
-  fixture.answers = [promise];
-  await fixture.time.advance(MINUTE_MS);
+  const { fixture, approvals, resolve } = await retrying(t);
   fixture.missing.add(KEY);
   resolve(refusedWith(403));
   await fixture.time.advance(MINUTE_MS / 2);
