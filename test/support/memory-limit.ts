@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { join } from 'node:path';
 
 const ROOT = '/sys/fs/cgroup';
-let made = 0;
 /** Removed when this process ends. The processes in them have ended by then. */
 const folders: string[] = [];
 
@@ -46,7 +45,7 @@ export function memoryLimit(bytes: number): MemoryLimit | null {
 
 /** Null if this user may not make one, or the memory controller is not delegated. */
 function cgroup(bytes: number): Files | null {
-  const name = `bridge-test-${process.pid}-${made++}`;
+  const name = `bridge-test-${process.pid}-${folders.length}`;
   const own = /^0::(.*)$/m.exec(textOf('/proc/self/cgroup'))?.[1] ?? '/';
   const candidates: readonly Files[] = [
     {
